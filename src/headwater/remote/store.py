@@ -217,14 +217,14 @@ class RemoteStore:
         return self._read(RunDetail, self._client.get(f"/runs/{segment(run_id)}"))
 
     def diff(self, run_a: str, run_b: str) -> RunDiff:
-        """What ``run_b`` did otherwise than ``run_a``."""
+        """The differences of ``run_b`` from ``run_a``."""
         answer = self._client.get(f"/runs/{segment(run_a)}/diff/{segment(run_b)}")
         return self._client.read(decode_diff, answer)
 
     def output_facets(
         self, facet: str, *, dataset: DatasetName | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
-        """What completed runs told of the datasets they wrote, in one of their facets: the newest first."""
+        """One facet of the datasets that completed runs wrote, newest first."""
         refuse_unaskable(facet, limit)
         about = {} if dataset is None else named(dataset)
         return self._list("/output-facets", {"facet": facet, "run": run_id, **about}, OutputFacet, limit)
@@ -276,7 +276,7 @@ class RemoteStore:
         at: datetime | None = None,
         actor: Actor | None = None,
     ) -> Receipt:
-        """State what no run tells. Without an ``agent`` it is the holder of the key."""
+        """State an action that no run reports. Without an ``agent`` it is the holder of the key."""
         _refuse_actor(actor)
         context = context_document(purpose, legal_basis, retention_period, sensitivity)
         kind = provenance_event_of(event)
@@ -471,7 +471,7 @@ def _refuse_statement(
     operation: Mapping[str, object] | None,
     context: Mapping[str, object],
 ) -> None:
-    """As a local store refuses it: the server's own check of the request speaks of fields of the request."""
+    """As a local store refuses it: the server's own check of the request names fields of the request."""
     said = {name: value for name, value in (operation or {}).items() if value is not None}
     by = {name: value for name, value in (agent or {}).items() if value is not None}
     document: dict[str, object] = {

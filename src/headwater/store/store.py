@@ -93,9 +93,9 @@ class Store(StoreProofs):
             raise
 
     def visible_to(self, visibility: Visibility) -> Store:
-        """The same store for somebody who may see only some namespaces: what is hidden does not exist in it.
+        """The same store, limited to some namespaces: what is hidden does not exist in it.
 
-        Such a store takes no events about what is hidden either.
+        Such a store also refuses events that name anything hidden.
         """
         limited = copy(self)
         limited._visibility = visibility
@@ -203,7 +203,7 @@ class Store(StoreProofs):
     def change_max_direct_edges(self, limit: int) -> DirectEdgesLimit:
         """Give the store another maximum number of direct edges, and fold all events again under it.
 
-        One transaction: nobody else writes meanwhile, which takes about as long as it took to take the events in.
+        One transaction: no other process writes meanwhile; it takes about as long as ingesting the events did.
         """
         self._refuse_parts()
         return change_max_direct_edges(self._database, self._actor, limit)
@@ -297,14 +297,14 @@ class Store(StoreProofs):
             return runs.describe_run(view, run_id)
 
     def diff(self, run_a: str, run_b: str) -> RunDiff:
-        """What ``run_b`` did otherwise than ``run_a``."""
+        """The differences of ``run_b`` from ``run_a``."""
         with self._view() as view:
             return runs.diff_runs(view, run_a, run_b)
 
     def output_facets(
         self, facet: str, *, dataset: DatasetName | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
-        """What completed runs told of the datasets they wrote, in one of their facets: the newest first."""
+        """One facet of the datasets that completed runs wrote, newest first."""
         refuse_unaskable(facet, limit)
         with self._view() as view:
             dataset_id = find_dataset(view, dataset).id if dataset is not None else None
@@ -362,11 +362,12 @@ class Store(StoreProofs):
         at: datetime | None = None,
         actor: Actor | None = None,
     ) -> Receipt:
-        """State what no run tells: that somebody read it, exported it, changed it, deleted it, and what for.
+        """State an action that no run reports: who read, exported, changed or deleted a dataset, and for what
+        purpose.
 
-        ``agent``: `type` (user, service or job), `id` and `name`; whoever calls this unless told. ``operation``:
-        `type` (read, write, transform or export), `method` and `parameters`. ``sensitivity``: public, internal,
-        confidential or restricted. ``at``: now unless told. The same statement twice counts once.
+        ``agent``: `type` (user, service or job), `id` and `name`; by default the caller. ``operation``: `type`
+        (read, write, transform or export), `method` and `parameters`. ``sensitivity``: public, internal,
+        confidential or restricted. ``at``: by default now. The same statement twice counts once.
         """
         context = context_document(purpose, legal_basis, retention_period, sensitivity)
         by = actor or self._actor
@@ -382,7 +383,7 @@ class Store(StoreProofs):
         at: datetime | None,
         actor: Actor,
     ) -> dict[str, object]:
-        """The OpenLineage event that :meth:`state_provenance` takes in, for those who hand it on."""
+        """The OpenLineage event that :meth:`state_provenance` ingests, for callers that send it elsewhere."""
         kind = provenance_event_of(event)
         with self._view() as view:
             row = find_dataset(view, dataset)

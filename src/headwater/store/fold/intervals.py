@@ -2,8 +2,8 @@
 
 An edge of a :class:`Group` holds while any valid version of the group says so. In the ordinary case, a new version
 that is the newest of its group, only what it changes is touched, and nothing at all where it repeats the one before;
-that holds for one that arrives late, too, and senders with several connections have many of these. Where a late one
-says something else, or one goes away, the whole group is folded anew; all ways lead to the same rows.
+that holds for one that arrives late, too, and senders with several connections have many of these. If a late one
+differs, or one is removed, the whole group is folded again; all orders lead to the same rows.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class Intervals:
         self._insert(kind, group, sorted(spans, key=_in_order))
 
     def _insert(self, kind: _Kind, group: Group, spans: Iterable[tuple[Element, int, int]]) -> None:
-        """Of edges equally new the last one stored is told first: the order must not hang on that of a set."""
+        """Of equally new edges the last one stored is listed first: the order must not depend on that of a set."""
         rows = [
             {
                 "job_id": group.job_id,
