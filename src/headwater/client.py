@@ -38,11 +38,11 @@ class Lineage(Store):
         records: bool = True,
         progress: VerifyProgress | None = None,
     ) -> Verified:
-        """Recompute all there is: the log, its checkpoints and certificates, the events, the graph that they fold into,
-        and the records. Raises where it does not hold.
+        """Recompute everything: the log, its checkpoints and certificates, the events, the graph that they fold
+        into, and the records. Raises an error for the first failure.
 
-        ``key``: a public key that must have signed; ``anchored``: checkpoints from a second place, which must be of
-        this log; without ``events`` only the log and the records, without ``graph`` no fresh fold.
+        ``key``: a public key that must have signed; ``anchored``: checkpoints from an anchor, which must be of this
+        log; without ``events`` only the log and the records, without ``graph`` no fresh fold.
         """
         self._refuse_parts()
         archive = self._records.archive
@@ -88,7 +88,7 @@ class Lineage(Store):
         )
 
     def import_(self, path: str | Path, *, actor: Actor | None = None) -> ImportResult:
-        """Take in what an export wrote, here or elsewhere: all of it, with its ids, or nothing if a rule is broken."""
+        """Import an export of this or another store: all of it, with its ids, or nothing if a rule is broken."""
         from headwater.exchange.importing import import_file
 
         return import_file(self, path, actor=actor)

@@ -94,7 +94,7 @@ def test_a_batch_is_stored_as_it_was_sent(client: TestClient) -> None:
     assert kept == set(pieces)
 
 
-def told(number: int) -> RunEvent:
+def client_event(number: int) -> RunEvent:
     return RunEvent(
         eventType=RunState.COMPLETE,
         eventTime="2026-11-15T06:00:00Z",
@@ -109,12 +109,12 @@ def told(number: int) -> RunEvent:
 @pytest.mark.parametrize("compression", [None, HttpCompression.GZIP])
 def test_openlineage_s_client(server: ServerProcess, served_url: str, compression: HttpCompression | None) -> None:
     sync = OpenLineageClient(transport=HttpTransport(HttpConfig(url=server.url, compression=compression)))
-    sync.emit(told(1))
+    sync.emit(client_event(1))
     sync.close()
     behind = AsyncHttpTransport(AsyncHttpConfig(url=server.url, compression=compression))
     unhurried = OpenLineageClient(transport=behind)
     for number in range(2, 6):
-        unhurried.emit(told(number))
+        unhurried.emit(client_event(number))
     assert behind.wait_for_completion(timeout=20)
     unhurried.close()
     with Store(served_url) as store:
@@ -197,10 +197,10 @@ def test_openlineage_s_client_with_a_key(server: ServerProcess, served_url: str)
             auth = create_token_provider({"type": "api_key", "apiKey": key})
             sending = OpenLineageClient(transport=HttpTransport(HttpConfig(url=server.url, auth=auth)))
             if taken:
-                sending.emit(told(1))
+                sending.emit(client_event(1))
             else:
                 with pytest.raises(HTTPError, match="401"):
-                    sending.emit(told(2))
+                    sending.emit(client_event(2))
             sending.close()
         assert [run.run_id for run in store.runs()] == [run_id("client 1")]
         (entry,) = store.audit(event_type="event.ingested")

@@ -51,7 +51,7 @@ class RemotePages:
         dataset: str | Endpoint | None = None, since: datetime | None = None, until: datetime | None = None,
         cursor: str | None = None, limit: int = 100,
     ) -> Page[Run]:  # fmt: skip
-        """The newest first. A run that gets another event meanwhile moves to the front."""
+        """Newest first. A run that gets another event during the listing moves to the front."""
         _refuse_unstorable(job, namespace)
         filters = run_filters(job, namespace, state, dataset, since, until)
         return self._page("/runs", filters, Run, limit, cursor)
@@ -83,7 +83,7 @@ class RemotePages:
         self, dataset: str | Endpoint, *, upstream: int = 1, downstream: int = 1, as_of: datetime | None = None,
         limit: int = 8, columns: bool = False,
     ) -> Neighbourhood:  # fmt: skip
-        """The nodes within a number of hops each way, at most 3; of each node at most 400 neighbours on each side."""
+        """Everything within this many hops each way, at most 3; at most 400 neighbours of each node on each side."""
         hops = {"upstream": upstream, "downstream": downstream, "limit": limit, "columns": columns}
         return self._one("/graph/around", {**named(dataset), "as_of": as_of, **hops}, Neighbourhood)
 
@@ -99,7 +99,7 @@ class RemotePages:
         return self._one("/graph/map", {"namespace": namespace, "as_of": as_of}, EstateMap)
 
     def overview(self, now: datetime | None = None) -> Overview:
-        """What needs attention."""
+        """Problems that need attention first."""
         if now is not None:
             raise NotOffered("pages.overview as of another time")
         return self._one("/overview", {}, Overview)

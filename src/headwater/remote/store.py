@@ -218,14 +218,14 @@ class RemoteStore(ProvenanceMethods):
         return self._read(RunDetail, self._client.get(f"/runs/{segment(run_id)}"))
 
     def diff(self, run_a: str, run_b: str) -> RunDiff:
-        """The differences between two runs."""
+        """The differences of ``run_b`` from ``run_a``."""
         answer = self._client.get(f"/runs/{segment(run_a)}/diff/{segment(run_b)}")
         return self._client.read(decode_diff, answer)
 
     def output_facets(
         self, facet: str, *, dataset: DatasetName | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
-        """One facet of the outputs of completed runs, the newest first."""
+        """One facet of the datasets that completed runs wrote, newest first."""
         refuse_unaskable(facet, limit)
         about = {} if dataset is None else named(dataset)
         return self._list("/output-facets", {"facet": facet, "run": run_id, **about}, OutputFacet, limit)

@@ -94,9 +94,9 @@ class Store(StoreProofs, ProvenanceMethods):
             raise
 
     def visible_to(self, visibility: Visibility) -> Store:
-        """The same store for somebody who may see only some namespaces: what is hidden does not exist in it.
+        """The same store, limited to some namespaces: what is hidden does not exist in it.
 
-        Such a store takes no events about what is hidden either.
+        Such a store also refuses events that name anything hidden.
         """
         limited = copy(self)
         limited._visibility = visibility
@@ -204,7 +204,7 @@ class Store(StoreProofs, ProvenanceMethods):
     def change_max_direct_edges(self, limit: int) -> DirectEdgesLimit:
         """Give the store another maximum number of direct edges, and fold all events again under it.
 
-        One transaction: nobody else writes meanwhile, which takes about as long as it took to take the events in.
+        One transaction: no other process writes meanwhile; it takes about as long as ingesting the events did.
         """
         self._refuse_parts()
         return change_max_direct_edges(self._database, self._actor, limit)
@@ -298,14 +298,14 @@ class Store(StoreProofs, ProvenanceMethods):
             return runs.describe_run(view, run_id)
 
     def diff(self, run_a: str, run_b: str) -> RunDiff:
-        """What ``run_b`` did otherwise than ``run_a``."""
+        """The differences of ``run_b`` from ``run_a``."""
         with self._view() as view:
             return runs.diff_runs(view, run_a, run_b)
 
     def output_facets(
         self, facet: str, *, dataset: DatasetName | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
-        """What completed runs told of the datasets they wrote, in one of their facets: the newest first."""
+        """One facet of the datasets that completed runs wrote, newest first."""
         refuse_unaskable(facet, limit)
         with self._view() as view:
             dataset_id = find_dataset(view, dataset).id if dataset is not None else None
@@ -357,7 +357,7 @@ class Store(StoreProofs, ProvenanceMethods):
         at: datetime | None,
         actor: Actor,
     ) -> dict[str, object]:
-        """The OpenLineage event that :meth:`state_provenance` takes in, for those who hand it on."""
+        """The OpenLineage event that :meth:`state_provenance` ingests, for callers that send it elsewhere."""
         kind = provenance_event_of(event)
         with self._view() as view:
             row = find_dataset(view, dataset)

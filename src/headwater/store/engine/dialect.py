@@ -37,7 +37,7 @@ IdList = str | list[int]
 
 
 class Dialect(ABC):
-    """Lists of ids go in as one bound parameter, because statements take only so many."""
+    """Lists of ids go in as one bound parameter, because the number of parameters of a statement is limited."""
 
     placeholder: str
     """Of a value, in a statement for the driver."""
@@ -96,7 +96,7 @@ class Dialect(ABC):
 
     @contextmanager
     def text_decoded_by(self, driver: DBAPIConnection, decode: Callable[[bytes], str]) -> Iterator[None]:
-        """Text columns that hold what is no UTF-8 are read all the same, where a database can hold such."""
+        """Text columns with invalid UTF-8 are still readable, if a database can contain such."""
         yield
 
 

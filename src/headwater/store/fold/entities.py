@@ -1,4 +1,4 @@
-"""The datasets, jobs and runs that a batch of events speaks of: read once, changed in memory, written once."""
+"""The datasets, jobs and runs of a batch of events: read once, changed in memory, written once."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Entities:
                 keep(self, row)
 
     def make(self, events: Iterable[Event]) -> None:
-        """What these speak of and is neither at hand nor stored; to be called when everything stored was read."""
+        """Create the entities that are neither in memory nor stored; to be called after everything stored was read."""
         for event in events:
             self._make_datasets(use.dataset for use in event.datasets)
             if event.job is not None and event.job not in self.memory.jobs:
@@ -226,7 +226,7 @@ class Entities:
     # -- changing ---------------------------------------------------------------------------------
 
     def apply(self, event: Event) -> None:
-        """Take in what ``event`` says of its entities."""
+        """Apply the statements of ``event`` to its entities."""
         micros = to_micros(event.time)
         stamp = (micros, event.digest.hex())
         self.memory.weight += len(event.body)

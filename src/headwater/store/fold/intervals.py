@@ -2,9 +2,9 @@
 
 An edge of a :class:`Group` holds while any valid version of the group says so. In the ordinary case, a new version
 that is the newest of its group, only what it changes is touched, and nothing at all where it repeats the one before;
-that holds for one that arrives late, too, and senders with several connections have many of these. Where a late one
-says something else, or one goes away, only the time changes in which it was valid, however long the history of the
-group is. Where several go away, the whole group is folded anew; all ways lead to the same rows.
+that holds for one that arrives late, too, and senders with several connections have many of these. If a late one
+differs, or one is removed, only the time in which it was valid is folded again, however long the history of the group
+is. If several are removed, the whole group is folded again. All orders lead to the same rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rows that events speak of, as the fold has them in hand."""
+"""The rows of the entities that events name, as the fold holds them in memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _WithFacets:
     facets: FacetDocument
 
     def set_facets(self, facets: Facets, stamp: Stamp) -> set[str]:
-        """Put in the facets that are at least as new as what is there; the names of those."""
+        """Set the facets that are at least as new as the current ones; returns their names."""
         document = self.facets
         taken = {name for name in facets if name not in document or tuple(document[name][:2]) <= stamp}
         for name in taken:

@@ -190,7 +190,7 @@ def _column_order(edge: ColumnEdge) -> tuple[str, ...]:
 
 
 def diff_runs(view: View, run_a: str, run_b: str) -> RunDiff:
-    """What ``run_b`` did otherwise than ``run_a``."""
+    """The differences of ``run_b`` from ``run_a``."""
     (a, before), (b, after) = _account(view, run_a), _account(view, run_b)
     return RunDiff(
         run_a=a,

@@ -137,7 +137,7 @@ _PLACEHOLDERS = {"sqlite": "?", "postgresql": "%s"}
 
 
 def _fetch_batch(cursor: _Cursor) -> pa.RecordBatch | None:
-    """The next batch. Garbage collection is off meanwhile: so many new objects trigger it, and it frees nothing."""
+    """The next batch. Garbage collection is off meanwhile: this many new objects trigger it, and it frees nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:

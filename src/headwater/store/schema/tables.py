@@ -2,9 +2,9 @@
 
 Three layers:
 
-* facts: ``event``, kept as received, and ``audit``, the log, append-only; beside the log what makes proofs quick and
+* facts: ``event``, stored as received, and ``audit``, the log, append-only; beside the log what makes proofs quick and
   what was signed: ``log_tile``, ``checkpoint``, ``certificate``, append-only too;
-* entities that events speak of: ``dataset``, ``job``, ``run``, with the facets that hold now;
+* entities that events name: ``dataset``, ``job``, ``run``, with the facets that hold now;
 * the graph folded from them: ``version``, ``lineage``, ``edge``, ``column_edge``. These can be rebuilt from the events.
 
 Names have no length limit, and a B-tree entry does, so every unique key is a SHA-256 of the name (``key``). Partition
