@@ -89,7 +89,7 @@ class ProvenanceMethods(ABC):
         at: datetime | None = None,
         actor: Actor | None = None,
     ) -> Receipt:
-        """State what no run tells: that somebody read it, exported it, changed it, deleted it, and what for.
+        """State an action that no run reports: who read, exported, changed or deleted a dataset, and why.
 
         ``agent``: `type` (user, service or job), `id` and `name`; by default the caller, over HTTP the holder of the
         key. ``operation``: `type` (read, write, transform or export), `method` and `parameters`. ``sensitivity``:

@@ -264,7 +264,7 @@ class Capture:
         atexit.register(self._overrule)
 
     def _overrule(self) -> None:
-        """The program failed after it had stopped Spark: its run has ended with COMPLETE, and failed all the same."""
+        """The program failed after it had stopped Spark: the COMPLETE of its run is followed by a FAIL."""
         failure = self._exit.failure()
         components = self._observer.components(0)
         if failure is None or components is None:

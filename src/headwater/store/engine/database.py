@@ -65,7 +65,7 @@ class Database:
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether nobody but this process can reach it."""
+        """Whether only this process can access it."""
         return self.is_sqlite and self.file is None
 
     @property
