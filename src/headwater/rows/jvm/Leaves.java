@@ -19,7 +19,8 @@ import org.apache.spark.sql.types.StructType;
 
 /** The sources of a plan, each occurrence by itself, and how their rows are identified. */
 public final class Leaves {
-  private static final String OWN_NAMES = "__hw_([a-z]_?\\d.*|mark|path|from_(file|row))";
+  // Pipelines carry the ids of items in columns named __hw_i….
+  private static final String OWN_NAMES = "__hw_([a-hj-z]_?\\d.*|mark|path|from_(file|row))";
   private final Trees trees;
   private final Normalizer normalizer;
   private final Map marks;
