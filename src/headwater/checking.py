@@ -68,9 +68,16 @@ def quality(
         if not target.send(quality_events(run_id, by, named, version, began, asked, counts, report)):
             read = run_id = None
     checked = QualityCheck(
-        report.measured_at, report.rows, report.metrics, report.validations, report.anomalies,
-        read[0] if read else None, run_id, df, asked,
-    )  # fmt: skip
+        measured_at=report.measured_at,
+        rows=report.rows,
+        metrics=report.metrics,
+        validations=report.validations,
+        anomalies=report.anomalies,
+        dataset=read[0] if read else None,
+        run_id=run_id,
+        frame=df,
+        rules=asked,
+    )
     if strict and not checked.passed:
         raise RulesBroken([(rule.name, failed) for rule, failed in zip(asked, counts.failed, strict=True) if failed])
     return checked
@@ -116,7 +123,7 @@ class _QualityTarget:
         return named, read.version if read is not None and read.dataset == named else None
 
     def _find_dataset(self, name: str) -> Dataset | None:
-        from headwater.rows.stored_writes import dataset_of_path
+        from headwater.rows.spellings import dataset_of_path
 
         if self._store is None:
             raise QualityError(f"'{name}' cannot be looked up without a store: pass hw.Dataset(namespace, name).")

@@ -77,7 +77,7 @@ class Pipeline(declared.PipelineDeclaration):
         Each node's letters are a run of their own, through the nodes after it into the sinks.
 
         The results are appended to the sinks. Where that would be wrong, as behind an aggregate, the replay is refused
-        with the node's name; ``mode`` writes the sinks all the same, in that mode. By default all items of the letters
+        with the node's name; ``mode`` writes the sinks anyway, in that mode. By default all items of the letters
         are followed; letters are read from ``options.location``.
         """
         from headwater.pipeline.dead_letters.replay import ReplayRun

@@ -1,4 +1,4 @@
-"""Pipelines as they are declared, and those that are refused."""
+"""Valid and invalid declarations of pipelines."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def daily(name: str = "daily_revenue", namespace: str = "prod") -> PipelineDecla
     return p
 
 
-def test_the_nodes_come_in_an_order_in_which_they_can_run() -> None:
+def test_nodes_are_in_executable_order() -> None:
     p = daily()
     order = [node.name for node in p.check()]
     assert sorted(order) == sorted(node.name for node in p.nodes)
@@ -67,7 +67,7 @@ def test_a_node_by_its_name_may_be_declared_later() -> None:
     assert [node.name for node in p.check()] == ["in", "later", "out"]
 
 
-def test_what_the_nodes_say_of_themselves_is_plain_and_holds_no_secret() -> None:
+def test_descriptions_of_nodes_are_plain_and_contain_no_secret() -> None:
     told = {node.name: NodeReport.of(node).configuration for node in daily().check()}
     assert told["orders"] == {"reader": f"{__name__}.read", "key": ["order_id"]}
     assert told["priced"] == {
@@ -102,7 +102,7 @@ def test_a_schema_may_be_a_struct_type() -> None:
     assert (node.kind, node.configuration["schema"]) == ("flat_map", "struct<x:bigint>")
 
 
-def test_an_aggregate_may_be_called_as_a_parameter_is() -> None:
+def test_an_aggregate_may_have_the_name_of_a_parameter() -> None:
     p = PipelineDeclaration("p")
     total: Any = "max(name)"
     p.aggregate("g", p.source("a", read), by="x", name=total, input=total)
@@ -163,7 +163,7 @@ def mapped(p: PipelineDeclaration, schema: Any = "x long", **settings: Any) -> o
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_wrong_node_is_refused_at_once(case: str) -> None:
+def test_an_invalid_node_is_refused_immediately(case: str) -> None:
     declare, node, told = REFUSED[case]
     p = PipelineDeclaration("p")
     p.source("in", read)
@@ -179,14 +179,14 @@ def test_a_pipeline_needs_a_name() -> None:
         PipelineDeclaration("")
 
 
-def test_an_unknown_input_is_told_with_what_there_is() -> None:
+def test_an_unknown_input_lists_the_nodes() -> None:
     p = daily()
     p.sink("other", "dayly", path="x")
     with pytest.raises(PipelineInvalid, match=r"node 'other': its input 'dayly' is not a node. Nodes: orders, cust"):
         p.check()
 
 
-def test_a_circle_is_told_node_by_node() -> None:
+def test_a_cycle_is_listed_node_by_node() -> None:
     p = PipelineDeclaration("p")
     p.transform("a", "c", same)
     p.transform("b", "a", same)
@@ -207,7 +207,7 @@ def test_a_pipeline_without_a_sink_is_refused() -> None:
         p.check()
 
 
-def test_a_sink_gives_nothing() -> None:
+def test_a_sink_has_no_output() -> None:
     p = daily()
     p.transform("after", "report", same)
     with pytest.raises(PipelineInvalid, match="node 'after': its input 'report' is a sink"):
@@ -243,7 +243,7 @@ def test_a_segment_is_of_the_pipeline_that_declares_the_node() -> None:
     assert nodes["raw"].segment == f"{outer.id}::raw"
 
 
-def test_a_sink_of_a_nested_pipeline_may_hand_over() -> None:
+def test_a_sink_of_a_nested_pipeline_may_pass_rows_on() -> None:
     outer, _ = nesting(outputs=["report"])
     outer.sink("copy", "sub", path="x")
     nodes = {node.name: node for node in outer.check()}
@@ -278,7 +278,7 @@ def test_a_pipeline_within_itself_is_refused() -> None:
         a.check()
 
 
-def test_a_circle_through_a_nested_pipeline_is_found() -> None:
+def test_a_cycle_through_a_nested_pipeline_is_detected() -> None:
     outer = PipelineDeclaration("outer")
     outer.pipeline("sub", daily(), inputs={"orders": "back"})
     outer.transform("back", "sub/daily", same)

@@ -1,4 +1,4 @@
-"""Sinks, one by one and all together."""
+"""Sinks, alone and together."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def report(**changes: Any) -> PipelineReport:
     )
 
 
-class Kept:
-    """A sink of everything that notes what happened to it, and fails where it is told to."""
+class RecordingSink:
+    """A sink of every kind that records its calls, and fails where configured."""
 
     def __init__(self, failing: str = "") -> None:
         self.failing = failing
@@ -77,7 +77,7 @@ class Kept:
         self._note("close")
 
 
-def test_who_is_what() -> None:
+def test_kinds_of_sinks() -> None:
     def kinds(sink: object) -> tuple[bool, bool, bool]:
         return isinstance(sink, ItemSink), isinstance(sink, FrameSink), isinstance(sink, PipelineSink)
 
@@ -87,7 +87,7 @@ def test_who_is_what() -> None:
     assert kinds(ParquetSink("x")) == kinds(JsonlFolderSink("x")) == (False, True, False)
 
 
-def test_the_report_goes_through_json_and_back() -> None:
+def test_the_report_can_be_serialized_and_parsed() -> None:
     for each in (report(), report(ended=None, error="x", partition=None)):
         assert PipelineReport.from_dict(json.loads(json.dumps(each.to_dict()))) == each
     assert report().seconds == 60
@@ -96,7 +96,7 @@ def test_the_report_goes_through_json_and_back() -> None:
     assert {"from": "priced", "to": "named"} in report().to_dict()["edges"]
 
 
-def test_a_report_as_a_file_is_replaced_whole(tmp_path: Path) -> None:
+def test_a_report_file_is_replaced_atomically(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "report.json"
     for run in ("first", "second"):
         JsonFileSink(file).record(report(error=run))
@@ -133,8 +133,8 @@ def test_the_log_has_records_and_the_report(caplog: pytest.LogCaptureFixture) ->
 
 
 @pytest.mark.parametrize("failing", ["open", "write", "record", "close"])
-def test_a_sink_that_fails_is_left_out_and_the_others_are_not(failing: str, caplog: pytest.LogCaptureFixture) -> None:
-    bad, good = Kept(failing), Kept()
+def test_a_failing_sink_is_skipped_and_the_others_are_not(failing: str, caplog: pytest.LogCaptureFixture) -> None:
+    bad, good = RecordingSink(failing), RecordingSink()
     with caplog.at_level(logging.WARNING, "headwater"), SinkGroup([bad, good], RUN) as sink_group:
         for number in (1, 2):
             sink_group.write([record(number)])
@@ -151,18 +151,18 @@ def test_a_sink_that_fails_is_left_out_and_the_others_are_not(failing: str, capl
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_all_are_closed_however_the_run_ends(error: type[BaseException]) -> None:
-    sinks = [Kept(), Kept("close"), Kept()]
+    sinks = [RecordingSink(), RecordingSink("close"), RecordingSink()]
     with pytest.raises(error), SinkGroup(sinks, RUN):
         raise error
     assert [sink.said for sink in sinks] == [["open", "close"]] * 3
 
 
 def test_an_interrupt_while_opening_closes_what_was_opened() -> None:
-    class Interrupted(Kept):
+    class Interrupted(RecordingSink):
         def open(self, run: RunInfo) -> None:
             raise KeyboardInterrupt
 
-    first = Kept()
+    first = RecordingSink()
     with pytest.raises(KeyboardInterrupt), SinkGroup([first, Interrupted()], RUN):
         pass
     assert first.said == ["open", "close"]
@@ -186,7 +186,7 @@ class Frames:
 
 
 def test_a_sink_that_takes_frames_gets_no_records() -> None:
-    frames, kept = Frames(), Kept()
+    frames, kept = Frames(), RecordingSink()
     with SinkGroup([frames, kept], RUN) as sink_group:
         assert (sink_group.wants_records, sink_group.wants_frames) == (True, True)
         sink_group.write([record(1)])
@@ -199,7 +199,7 @@ def test_a_sink_that_takes_frames_gets_no_records() -> None:
 
 
 def test_the_report_as_an_event(tmp_path: Path) -> None:
-    """For a store, and for anybody who takes OpenLineage."""
+    """For a store, and for any consumer of OpenLineage."""
     told = report(run_id="01a1e31e-2755-7911-ba64-98d94b3eb678")
     with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as store:
         with SinkGroup([StoreSink(store), OpenLineageSink(f"file://{tmp_path}/events.jsonl")], RUN) as sink_group:

@@ -11,18 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from headwater.jvm import JavaObject, gateway_of
-from headwater.plan import operator_traits
 from headwater.plan.operator_traits import TRAITS, OperatorTraits, RowEffect, RowIds, operators_with, traits_json
-from headwater.plan.operators import rule_for
-from headwater.plan.operators.opaque import unknown_operator
-from headwater.plan.tree import PlanNode
 from headwater.rows.kept_queries.jvm import plan_classes
 from headwater.rows.kept_queries.restore import _session_function
 from headwater.rows.provenance import RowProvenance, block_classes, frame_of_plan
@@ -312,23 +307,3 @@ def test_java_has_the_table(spark: SparkSession) -> None:
         arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
         arguments[0] = trait
         assert sorted(operators_of.invoke(None, arguments)) == names
-
-
-def test_a_new_row_preserving_operator_is_one_line() -> None:
-    """No other source names the operators whose rows and columns stay as they are, but where one is special."""
-    package = Path(operator_traits.__file__).parents[1]
-    names = operators_with(lambda traits: traits.columns_unchanged and traits.row_by_row) - {"Filter", "Sort", "View"}
-    assert len(names) == 5
-    quoted = re.compile("|".join(f'"{name}"' for name in sorted(names)))
-    naming = {
-        str(file.relative_to(package))
-        for suffix in ("*.py", "*.java")
-        for file in package.rglob(suffix)
-        if quoted.search(file.read_text(encoding="utf-8"))
-    }
-    assert naming == {
-        "plan/operator_traits.py",
-        "checks/naming.py",  # a read that has only an alias
-        "pipeline/items/appending.py",  # the mark that is an alias
-    }
-    assert rule_for(PlanNode("Repartition", {}, ())) is not unknown_operator

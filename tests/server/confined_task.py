@@ -1,4 +1,4 @@
-"""A confined task for tests: `python -m tests.server.confined_task FOLDER` tells what it has, or takes too much."""
+"""A confined task for tests: `python -m tests.server.confined_task FOLDER` reports what it has, or exceeds a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task for tests: `python -m tests.server.slow_task FOLDER` does what it was asked, in small steps."""
+"""A task for tests: `python -m tests.server.slow_task FOLDER` works in small steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one event makes of the graph is bounded, also where it states its lineage; the answers stay sound."""
+"""The rows that one event adds to the graph are bounded, also with stated lineage; the answers stay sound."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater.formats.openlineage.event import MAX_ALIASES, read_event
 from headwater.store.fold.writes import MAX_PARTITION_ROWS
 from headwater.store.schema.tables import lineage, version
 from headwater.store.store import Store
-from tests.store.reading import names
+from tests.store.short_answers import names
 from tests.support.events import (
     Json,
     column_lineage,
@@ -62,7 +62,7 @@ def test_stated_upstreams_by_partitions_are_bounded(durable_url: str, kind: str)
 
 
 def test_only_the_largest_counts_as_whole(store: Store) -> None:
-    """The other target keeps its partitions, and a run below the limit all of them."""
+    """The other output keeps its partitions, and so do all outputs of a run below the limit."""
     small = wide("small", 3, "s001", "s002")
     store.ingest(run_event(run="one", inputs=SOURCES, outputs=[wide("x", PARTITIONS, *SOURCES), small]))
     run = store.run(store.runs()[0].run_id)
@@ -76,8 +76,8 @@ def test_only_the_largest_counts_as_whole(store: Store) -> None:
         assert conn.execute(written).scalar_one() == 3 + PARTITIONS
 
 
-def test_a_partition_comes_from_what_its_dataset_comes_from_as_a_whole(store: Store) -> None:
-    """Of the wide run the partition is not recorded, but what it says of the whole holds for each part."""
+def test_a_partition_has_the_upstreams_of_its_whole_dataset(store: Store) -> None:
+    """The partition of the wide run is not recorded, but the edges of the whole dataset apply to each partition."""
     store.ingest(run_event(run="one", job="small", inputs=["a"], outputs=[written_in_part("x", "p0")]))
     store.ingest(run_event(run="two", minute=1, inputs=SOURCES, outputs=[wide("x", PARTITIONS, *SOURCES)]))
     assert set(names(store.upstream("x", partition="p0"))) == {"a", *SOURCES}
@@ -85,7 +85,7 @@ def test_a_partition_comes_from_what_its_dataset_comes_from_as_a_whole(store: St
         store.upstream("x", partition="p1")
 
 
-def test_partitions_read_are_kept_where_the_target_is_whole(store: Store) -> None:
+def test_partitions_of_inputs_are_recorded_for_a_whole_output(store: Store) -> None:
     read = [read_in_part(source, "q1", "q2") for source in SOURCES]
     store.ingest(run_event(inputs=read, outputs=[wide("x", PARTITIONS, *SOURCES)]))
     run = store.run(store.runs()[0].run_id)
@@ -93,8 +93,8 @@ def test_partitions_read_are_kept_where_the_target_is_whole(store: Store) -> Non
     assert rows(store) == 1 + 2 * UPSTREAMS
 
 
-def test_others_write_between_the_portions_of_a_stream(durable_url: str) -> None:
-    """Each portion is a transaction: while the next one is read, the lock is free, and what is stored is seen."""
+def test_others_write_between_the_batches_of_a_stream(durable_url: str) -> None:
+    """Each batch is a transaction: while the next one is read, the lock is free, and stored events are visible."""
     events = [run_event(run=str(number), inputs=["a"], outputs=["b"], minute=number) for number in range(6)]
     with Store(durable_url) as store, Store(durable_url) as other:
 
@@ -129,7 +129,7 @@ def test_a_stream_that_was_interrupted_is_completed_by_taking_it_again(durable_u
 
 @pytest.mark.parametrize("number", [MAX_ALIASES, MAX_ALIASES + 1])
 def test_an_event_with_too_many_names_of_datasets_is_refused(number: int) -> None:
-    """Of all its datasets together."""
+    """All datasets of the event are counted together."""
     half = [f"one-{place}" for place in range(number // 2)]
     rest = [f"two-{place}" for place in range(number - number // 2)]
     event = run_event(

@@ -1,4 +1,5 @@
-"""Runs that are told of late, and several runs of a job in one commit: the same rows as one after another in order."""
+"""Runs that are reported late, and several runs of a job in one commit: the same rows as in order, one after the
+other."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ from sqlalchemy import event
 
 from headwater.store.store import Store
 from tests.oracles.dump import state_of_store
-from tests.oracles.labs import MemoryLab
-from tests.store.reading import names
+from tests.oracles.scratch_stores import MemoryLab
+from tests.store.short_answers import names
 from tests.support.events import Json, at, run_event, written_in_part
 
 RUNS = {10: "a", 20: "a", 30: "b", 40: "a"}
 """By the minute, what the job read."""
 
 
-def told(minute: int, part: str | None = None) -> Json:
+def reported(minute: int, part: str | None = None) -> Json:
     outputs = ["x"] if part is None else [written_in_part("x", part)]
     return run_event(run=f"at {minute}", job="job", inputs=[RUNS[minute]], outputs=outputs, minute=minute)
 
@@ -37,7 +38,7 @@ def in_order(events: list[Json]) -> object:
     ids=str,
 )
 def test_any_order_one_by_one_and_together(parts: list[str | None]) -> None:
-    events = [told(minute, part) for minute, part in zip(RUNS, parts, strict=True)]
+    events = [reported(minute, part) for minute, part in zip(RUNS, parts, strict=True)]
     expected = in_order(events)
     with closing(MemoryLab()) as lab:
         for order in permutations(events):
@@ -52,7 +53,7 @@ def test_any_order_one_by_one_and_together(parts: list[str | None]) -> None:
 
 
 def test_on_every_database(store: Store) -> None:
-    events = [told(minute) for minute in RUNS]
+    events = [reported(minute) for minute in RUNS]
     store.ingest_many([events[3], events[0]])
     for one in (events[1], events[2]):
         store.ingest(one)

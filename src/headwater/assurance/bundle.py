@@ -67,8 +67,8 @@ class _BundleLog:
 
     def is_signed(self, trusted: str | None) -> None:
         history = KeyHistory(self.state.origin)
-        for each in self._bundle.keys:
-            self._follow(history, each)
+        for key_entry in self._bundle.keys:
+            self._follow(history, key_entry)
         key = history.at(self.state.size)
         if key is None or not self._note.is_signed_by(key):
             raise EvidenceBroken("The checkpoint", "it is not signed by the key in force" + (f", {key}" if key else ""))
@@ -110,7 +110,7 @@ class _BundleRun:
     def verified(self, *, trusted: bool, anchored: bool | None) -> VerifiedBundle:
         self._match_events()
         self._check_certificates()
-        self._log.has(*(each.certificate for each in self._bundle.upstream))
+        self._log.has(*(upstream.certificate for upstream in self._bundle.upstream))
         upstream = tuple(self._verify_upstream(number) for number in range(len(self._bundle.upstream)))
         newest = self._newest()
         job = next(iter(self._events.values())).job
@@ -125,7 +125,7 @@ class _BundleRun:
             broken=()
             if newest is None
             else tuple(invariant.name for invariant in newest.invariants if not invariant.holds),
-            undecided=() if newest is None else tuple(each.name for each in newest.undecided),
+            undecided=() if newest is None else tuple(item.name for item in newest.undecided),
             upstream=upstream,
             origin=self._log.state.origin,
             checkpoint=self._log.state.size,
@@ -180,9 +180,9 @@ class _BundleRun:
             superseded = document["certificateId"]
             before[_document_hash(entry)] = entry
             self._issued[entry.seq] = document
-        for each in self._bundle.chain:
-            if _document_hash(each) not in needed:
-                raise EvidenceBroken(f"Entry {each.seq}", "nothing in the file follows from it")
+        for entry in self._bundle.chain:
+            if _document_hash(entry) not in needed:
+                raise EvidenceBroken(f"Entry {entry.seq}", "no certificate in the file follows from it")
 
     def _verify_upstream(self, number: int) -> RunHandoff:
         upstream = self._bundle.upstream[number]

@@ -108,7 +108,13 @@ def main() -> None:
     del sys.argv[0]
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
     install()
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as leaving:
+        from headwater.capture.listener.program_exit import note_code
+
+        note_code(leaving.code)
+        raise
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from headwater.cli.db import db
 from headwater.cli.demo import demo
 from headwater.cli.diff import diff
 from headwater.cli.doctor import doctor
-from headwater.cli.downstream import downstream
 from headwater.cli.exec import exec_
 from headwater.cli.export import export
 from headwater.cli.impact import impact
@@ -37,7 +36,7 @@ from headwater.cli.run import run
 from headwater.cli.runs import runs
 from headwater.cli.serve import serve
 from headwater.cli.trace import trace
-from headwater.cli.upstream import upstream
+from headwater.cli.upstream import downstream, upstream
 from headwater.cli.validate import validate
 from headwater.cli.verify import verify
 from headwater.cli.why_not import why_not

@@ -70,7 +70,7 @@ def _graph_queries() -> list[DemoQuery]:
     return [
         _query(
             "datasets",
-            "Which datasets are there?",
+            "Which datasets are in the store?",
             ("datasets",),
             lambda lineage: lineage.datasets(),
             lambda result: dataset_list(result, len(result) + 1, filtered=False),
@@ -91,7 +91,7 @@ def _graph_queries() -> list[DemoQuery]:
         ),
         _query(
             "as_of",
-            "Was that always so? Before the change of 13 November no exchange rates were in it:",
+            "And before 13 November? Then the job did not use exchange rates:",
             ("upstream", REPORT, "--column", "revenue", "--depth", "1", "--as-of", as_of),
             lambda lineage: lineage.upstream(REPORT, column="revenue", depth=1, as_of=BEFORE_THE_CHANGE),
             closure_tree,
@@ -112,28 +112,28 @@ def _run_queries(store: Store) -> list[DemoQuery]:
         ),
         _query(
             "impact",
-            "What breaks, and who has to know, if the shop changes how it writes `amount`?",
+            "What breaks, and who must be informed, if the shop changes how it writes `amount`?",
             ("impact", "raw/orders", "--column", "amount"),
             lambda lineage: lineage.impact("raw/orders", column="amount"),
             impact_report,
         ),
         _query(
             "runs",
-            "Did everything run well?",
+            "Which runs failed?",
             ("runs", "--state", "FAIL"),
             lambda lineage: lineage.runs(state=RunState.FAIL),
             lambda result: run_list(result, len(result) + 1, filtered=True),
         ),
         _query(
             "failed_run",
-            "What happened to that run?",
+            "Why did that run fail?",
             ("run", failed),
             lambda lineage: lineage.run(failed),
             run_detail,
         ),
         DemoQuery(
             "verify",
-            "And can you prove that nobody changed this record?",
+            "And can you prove that these records were not changed?",
             ("verify",),
             _verify,
         ),

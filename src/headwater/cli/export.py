@@ -9,6 +9,7 @@ import typer
 
 from headwater.cli.options import DEFAULT_STORE, AsOfOption, DepthOption, JsonOption, StoreOption
 from headwater.cli.output import open_store, show
+from headwater.exchange.export_formats import format_names
 
 
 def export(
@@ -18,7 +19,7 @@ def export(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="Format: wia-json, wia-jsonl, wia-parquet, graphml, openlineage or mermaid.",
+            help=f"Format: {format_names()}.",
         ),
     ] = "wia-json",
     out: Annotated[

@@ -47,7 +47,7 @@ def _group() -> None:
 
 @keys.command()
 def new(key_file: KeyFileOption = None, as_json: JsonOption = False) -> None:
-    """Create a signing key in a file that only you can read. An existing file is kept."""
+    """Create a signing key in a file that only you can read. An existing file is never replaced."""
     from headwater.cli.render.log import key_created_text
     from headwater.proof.keys import KeyRing, default_key_file
 
@@ -73,7 +73,7 @@ def show_(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as
 
 @keys.command()
 def rotate(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Replace the signing key. The old and the new key both sign the log entry that says so."""
+    """Replace the signing key. The old and the new key both sign the log entry of the rotation."""
     from headwater.cli.render.log import key_rotated_text
 
     with open_store(store) as lineage:

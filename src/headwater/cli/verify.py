@@ -62,10 +62,10 @@ def verify(
 
     left_out = log_only or no_graph or no_records
     if (run is not None or certificate is not None) and (left_out or (run and certificate)):
-        raise CliError("--run and --certificate stand alone, or with --key and --anchor.")
+        raise CliError("Combine --run and --certificate only with --key and --anchor.")
     if file is not None:
         if run is not None or certificate is not None or left_out:
-            raise CliError("A file stands alone, or with --key and --anchor.")
+            raise CliError("Combine FILE only with --key and --anchor.")
         _verify_file(file, anchor, key, as_json)
         return
     with open_store(store) as lineage, _failures_as_json(as_json):

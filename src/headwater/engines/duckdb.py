@@ -32,7 +32,7 @@ import duckdb
 
 from headwater.engines.paths import escape_globs
 from headwater.engines.sql import Sql, Value, identifier, render_sql, sql
-from headwater.errors import EngineFailed, SqlInvalid, SqlRefused
+from headwater.errors import EngineFailed, SqlInvalid, SqlRefused, first_line
 
 _GIBIBYTE = 2**30
 _ZONED = "TIMESTAMP WITH TIME ZONE"
@@ -193,12 +193,8 @@ class DuckDB:
         try:
             return call()
         except (duckdb.IOException, duckdb.PermissionException) as error:
-            raise EngineFailed(_first_line(error)) from error
+            raise EngineFailed(first_line(error)) from error
         except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
-            raise SqlInvalid(_first_line(error)) from error
+            raise SqlInvalid(first_line(error)) from error
         except duckdb.Error as error:
-            raise EngineFailed(_first_line(error)) from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+            raise EngineFailed(first_line(error)) from error

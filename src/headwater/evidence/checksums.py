@@ -39,7 +39,7 @@ MAX_FILE_BYTES = 512 * 2**20
 _JOB = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AS_WRITTEN = ("parquet", "orc")
 """Formats whose files have a schema."""
-_MADE_UP = ("range", "memory")
+_CREATED = ("range", "memory")
 _BINARY_FILE = {"path": "string", "modificationTime": "timestamp", "length": "long", "content": "binary"}
 _UNPARTED = '{"type":"struct","fields":[]}'
 _AS_BYTES = json.dumps(
@@ -116,12 +116,10 @@ class ChecksumCalculator:
                 self._rows(name, self._frame(*sources[0]), checksums)
             else:
                 checksums.of[name] = combined_checksum([_version(*version) for version in versions])
-        elif kinds <= {*_MADE_UP}:
+        elif kinds <= {*_CREATED}:
             checksums.unknown[name] = "it was made in the program: there is no file to hash"
         else:
-            checksums.unknown[name] = (
-                f"the state of a source of kind {sorted(kinds)[0]} at that time cannot be asked for"
-            )
+            checksums.unknown[name] = f"the state of a source of kind {sorted(kinds)[0]} at that time cannot be read"
 
     def _add_checksum(
         self, name: str, folder: str | None, files: Sequence[PinnedFile], rows: DataFrame | None, checksums: Checksums
@@ -134,7 +132,7 @@ class ChecksumCalculator:
         else:
             self._bytes(name, folder, files, checksums)
         moved = changed_files(self._spark, list(files))
-        if moved:  # what was hashed is not what the job had before it
+        if moved:  # the files that were hashed are not those that the job read or wrote
             del checksums.of[name]
             checksums.unknown[name] = f"it was changed before it could be read: {moved[0]}"
 

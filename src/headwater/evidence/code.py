@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from pathlib import Path
 from types import CodeType
 
-from headwater.capture.listener.code import CodeLocation, is_changed
+from headwater.capture.listener.code import CodeLocation, is_changed, script_file
 
 
 def script_code(location: CodeLocation | None) -> dict[str, object] | None:
-    """What `codeHash` hashes; None if there is no script, as in a shell or a notebook."""
-    script = getattr(sys.modules.get("__main__"), "__file__", None)
-    if script is None or location is None:
+    """What `codeHash` hashes; None if no file holds the program, as in a shell or a notebook."""
+    path = script_file()
+    if path is None or location is None:
         return None
-    path = Path(script)
     document: dict[str, object] = {"script": path.name, "text": f"sha256:{sha256(path.read_bytes()).hexdigest()}"}
     if location.commit is not None:
         document["commit"] = location.commit
-        dirty = is_changed(path.resolve().parent)
+        dirty = is_changed(path.parent)
         document |= {} if dirty is None else {"dirty": dirty}
     return document
 

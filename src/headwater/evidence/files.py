@@ -28,7 +28,7 @@ _COUNTED_THROUGH = ("ParquetFileFormat",)
 _NONE = "cast(null as bigint)"
 _BEYOND = "rows is null or reached > rows or last >= places"
 _REACHED = "coalesce(reached, if(last is null, null, rows))"
-"""Of a content that is only known to have been reached, all rows that have it."""
+"""The rows reached. If a content is only known to have been reached, all rows that have it."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class FileRowCounts:
 
 
 def file_row_counts(provenance: RowProvenance, source: PlanSource) -> DataFrame:
-    """(file, rows, places): by the hash of a file's name, its number of rows, and its number of positions where that is
-    known. Nothing of what row lineage adds to the source is read."""
+    """(file, rows, places): by the hash of a file's name, its number of rows and, if known, of positions. Columns that
+    row lineage adds to the source are not read."""
     leaf, rows, name = provenance.leaf(source.number), provenance.source_frame(source.number), source.file
     if source.id != BY_CONTENT:
         rows, name = frame_of_plan(rows.sparkSession, leaf), _FILE.get(source.id, "'range'")
@@ -57,7 +57,7 @@ def file_format(leaf: JavaObject) -> str | None:
     """Spark's class name; None for a leaf that does not read files."""
     try:
         return str(leaf.relation().fileFormat().getClass().getSimpleName())
-    except Exception:  # one of another kind has no such thing to ask for
+    except Exception:  # a relation of another kind has no such method
         return None
 
 

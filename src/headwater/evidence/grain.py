@@ -45,7 +45,7 @@ class _GrainState:
     near: frozenset[int] = frozenset()
     """Leaves, by number, whose rows are part of the rows here: there are only joins in between."""
     always: frozenset[int] = frozenset()
-    """Those of them that every row here has a row of."""
+    """Those of them that every row here contains a row of."""
 
 
 def grain_safety(
@@ -172,7 +172,15 @@ class _GrainAnalysis:
             state.always -= left.always
         if join.kind in ("LeftOuter", "FullOuter"):
             state.always -= right.always
-        met = JoinMatch(step, left.near, left.always, right.near, right.always, one_left, one_right)
+        met = JoinMatch(
+            step=step,
+            left=left.near,
+            always_left=left.always,
+            right=right.near,
+            always_right=right.always,
+            left_is_unique=one_left,
+            right_is_unique=one_right,
+        )
         self._fan_out.add(met)
         return state
 

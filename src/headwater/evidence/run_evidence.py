@@ -165,7 +165,7 @@ class RunEvidence:
         if query is None:
             return
         steps = PlanSteps.read(self._read_steps(query), tuple(_cuts(ended.written)), ended.literals)
-        keys = tuple(options.keys)  # the run goes on, and may add others
+        keys = tuple(options.keys)  # the run continues, and may add others
         part.types = type_unification(steps)
         part.trace = morphism_trace(steps, _column_naming(ended.written))
         part.grain = grain_safety(steps, declared=keys)
@@ -223,14 +223,15 @@ class RunEvidence:
 
     def _manifest(self, ended: EndedRun) -> ManifestFacet:
         parts, declared, partition = ended.parts, ended.declared, ended.partition
-        settings = [dict(each) for each in dict.fromkeys(tuple(sorted(part.settings.items())) for part in parts)]
+        distinct = dict.fromkeys(tuple(sorted(part.settings.items())) for part in parts)
+        settings = [dict(items) for items in distinct]
         config: dict[str, object] = {"settings": settings[0] if len(settings) == 1 else settings}
-        if partition is not None:  # an event has no place for what is nothing, and shall show all that is hashed
+        if partition is not None:  # an event cannot contain None, and has to show all that is hashed
             config["partition"] = self._redactor.text(partition)
         code: dict[str, object] = dict(self._script or {})
         designs = sorted(part.design for part in parts)
         shows = ended.literals != "drop" and all(part.shows_design for part in parts)
-        design = designs[0] if len(designs) == 1 else HashedDocument.of([each.digest for each in designs])
+        design = designs[0] if len(designs) == 1 else HashedDocument.of([item.digest for item in designs])
         if declared is not None:
             config["options"] = dict(declared.options)
             code["functions"] = dict(declared.functions)
@@ -250,7 +251,7 @@ class RunEvidence:
         not_read = {name: files for part in parts for name, files in part.inputs.not_read.items()}
         not_read |= {name: files for part in parts for name, files in part.outputs.not_read.items()}
         if ended.expectations:
-            manifest["contractVersion"] = digest_of([each.promise() for each in ended.expectations])
+            manifest["contractVersion"] = digest_of([expectation.promise() for expectation in ended.expectations])
         if unknown:
             manifest["withoutChecksum"] = unknown
         if not_read:

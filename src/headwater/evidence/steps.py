@@ -126,7 +126,7 @@ class PlanSteps:
         return coverage
 
     def above(self, step: MeasuredOperator) -> set[int]:
-        """The operators that it is within: a recursive definition is read within itself."""
+        """The operators above it. A recursive definition is above a reference to itself."""
         numbers = set()
         while step.parent >= 0:
             numbers.add(step.parent)
@@ -182,21 +182,21 @@ def _step(number: int, fields: OperatorDocument) -> MeasuredOperator:
     leaf = fields.get("leaf")
     keys = fields.get("keys")
     return MeasuredOperator(
-        number,
-        fields["operator"],
-        fields["parent"],
-        None if leaf is None else {item["id"]: item["name"] for item in leaf},
-        tuple(MadeColumn(item["id"], item["name"], item["sql"], tuple(item["from"])) for item in fields["makes"]),
-        tuple(fields["casts"]),
-        tuple(fields["nulls"]),
-        join,
-        None if keys is None else tuple(keys),
-        tuple(
+        number=number,
+        operator=fields["operator"],
+        parent=fields["parent"],
+        leaf=None if leaf is None else {item["id"]: item["name"] for item in leaf},
+        makes=tuple(MadeColumn(item["id"], item["name"], item["sql"], tuple(item["from"])) for item in fields["makes"]),
+        casts=tuple(fields["casts"]),
+        nulls=tuple(fields["nulls"]),
+        join=join,
+        keys=None if keys is None else tuple(keys),
+        measures=tuple(
             Measure(item["column"], item["function"], item["distinct"], item["sql"], frozenset(item["from"]))
             for item in fields.get("measures", ())
         ),
-        fields.get("defines"),
-        fields.get("refers"),
-        tuple(fields.get("columns", ())),
-        tuple(fields.get("standsFor", ())),
+        defines=fields.get("defines"),
+        refers=fields.get("refers"),
+        columns=tuple(fields.get("columns", ())),
+        stands_for=tuple(fields.get("standsFor", ())),
     )

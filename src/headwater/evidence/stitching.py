@@ -1,8 +1,8 @@
 """Joins the steps of plans that were cut in two: by a checkpoint, a micro-batch, or a kept table.
 
 Spark has a leaf in place of the plan that such a DataFrame was computed by. The capture finds that plan again, to
-follow columns (capture/events/plan_cuts.py), and has kept its steps; here they are appended below the leaf, which from
-then on stands for them: its columns are theirs, by position.
+follow columns (capture/events/plan_cuts.py), and stores its steps. Here they are appended below the leaf, whose columns
+are theirs, by position.
 """
 
 from __future__ import annotations

@@ -339,7 +339,15 @@ def _spark(
 ) -> ExampleRun:
     seconds = 90 + int.from_bytes(hashlib.sha256(f"{job}{day.date()}{attempt}".encode()).digest()[:1])
     run = ExampleRun(
-        "shop", job, day, starts, timedelta(seconds=seconds), attempt, parent, inputs=inputs, outputs=[output]
+        namespace="shop",
+        job=job,
+        day=day,
+        starts=starts,
+        takes=timedelta(seconds=seconds),
+        attempt=attempt,
+        parent=parent,
+        inputs=inputs,
+        outputs=[output],
     )
     run.job_facets = {"jobType": _job_type("SPARK", "JOB")}
     return run

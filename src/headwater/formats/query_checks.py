@@ -14,7 +14,7 @@ def refuse_unaskable(*values: str | int | None) -> None:
         if isinstance(value, str) and not is_storable(value):
             raise QueryError(f"'{shorten(value)}' {UNSTORABLE_REASON}.")
         if isinstance(value, int) and not 0 <= value < 2**63:
-            raise QueryError(f"{value} is out of range: a number here is from 0 to 2^63 - 1.")
+            raise QueryError(f"{value} is out of range: a number of entries is from 0 to 2^63 - 1.")
 
 
 def refuse_unaskable_part(column: str | None, partition: str | None, depth: int | None) -> None:

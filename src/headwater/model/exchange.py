@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportResult:
     path: str
     format: str
     counts: Mapping[str, int]
@@ -17,7 +17,7 @@ class Exported:
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     path: str
     format: str
     counts: Mapping[str, int]
@@ -28,7 +28,7 @@ class Imported:
 
 
 @dataclass(frozen=True)
-class RuleBroken:
+class RuleViolation:
     code: str
     rule: str
     element: str
@@ -36,11 +36,11 @@ class RuleBroken:
 
 
 @dataclass(frozen=True)
-class Validated:
+class ValidationResult:
     path: str
     format: str
     counts: Mapping[str, int]
-    problems: tuple[RuleBroken, ...]
+    problems: tuple[RuleViolation, ...]
     truncated: bool
     """There are more problems than are listed."""
 

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Dataset:
-    """A dataset as OpenLineage names it."""
-
+class _NamedIn:
     namespace: str
     name: str
 
@@ -20,12 +18,13 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Job:
-    namespace: str
-    name: str
+class Dataset(_NamedIn):
+    """A dataset as OpenLineage names it."""
 
-    def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
+
+@dataclass(frozen=True, slots=True, order=True)
+class Job(_NamedIn):
+    """A job as OpenLineage names it."""
 
 
 Endpoint = Dataset | Job

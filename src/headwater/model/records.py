@@ -174,7 +174,7 @@ class AcceptedRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SendResult:
     """The result of sending requests. All accepted records are on disk."""
 
     taken: tuple[AcceptedRecord, ...]

@@ -12,7 +12,7 @@ from headwater.errors import QueryError, UnknownRoot, shorten
 from headwater.formats.openlineage.event import as_utc
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.audit import Actor
-from headwater.model.records import DeadLetter, FoundRecord, RootTrace, Sent
+from headwater.model.records import DeadLetter, FoundRecord, RootTrace, SendResult
 from headwater.records.archive.archive import Archive, require_pyarrow
 from headwater.records.intake import sending
 from headwater.records.intake.worker import Worker, WorkerObserver, WorkerOptions
@@ -70,7 +70,7 @@ class Records:
             return self
         return Records(self.database, archive=archive, now=self._now, actor=self._actor)
 
-    def send(self, requests: Mapping[str, object] | Iterable[Any], *, actor: Actor | None = None) -> Sent:
+    def send(self, requests: Mapping[str, object] | Iterable[Any], *, actor: Actor | None = None) -> SendResult:
         """Accept one request, or several in one transaction. Valid records are on disk when this returns, and the audit
         log has an entry with their sender.
 
@@ -133,13 +133,13 @@ class Records:
             rows = queue.dead_letters(conn, limit)
         return [
             DeadLetter(
-                row["id"],
-                row["kind"],
-                row["body"],
-                from_micros(row["enqueued_at"]),
-                from_micros(row["failed_at"]),
-                row["tries"],
-                row["reason"],
+                id=row["id"],
+                kind=row["kind"],
+                body=row["body"],
+                enqueued_at=from_micros(row["enqueued_at"]),
+                failed_at=from_micros(row["failed_at"]),
+                tries=row["tries"],
+                reason=row["reason"],
             )
             for row in rows
         ]

@@ -144,7 +144,7 @@ def _partition_records(
     first = logged.first_load
     done = unlogged = 0
     for source in _sources(conn, storage):
-        # A stream's records were never hot: no load brought them, and their file is covered byte by byte.
+        # Records of a stream were never hot, so they are in no load; their file is covered byte by byte.
         covered = source.path in logged.files and logged.files[source.path]["sha256"] is not None
         targets = partitions.hot.targets if source.is_hot else partitions.archived.targets
         for load, leaf, root, node in source.rows:
@@ -285,7 +285,7 @@ class _Comparison:
         moment = leaf[DIGEST_BYTES:]
         at = from_micros(int.from_bytes(moment[:8], signed=True)).isoformat() if not any(moment[8:]) else ""
         recorded_at = f", recorded at {at}" if at else ""
-        return f"load {load} did not bring it (entry {entry.seq}){recorded_at}"
+        return f"load {load} does not contain it (entry {entry.seq}){recorded_at}"
 
     def _deleted(self, load: int, digest: bytes) -> EvidenceBroken:
         """The error for a record that is not hot and has not expired. It can be named if it is archived."""
@@ -296,7 +296,7 @@ class _Comparison:
                     entry = self._logged.loads[load].seq
                     return EvidenceBroken(
                         what,
-                        f"it is missing: load {load} brought it (entry {entry}), and the log has no expiry of it",
+                        f"it is missing: load {load} contains it (entry {entry}), and the log has no expiry of it",
                     )
         return self._missing(load, digest)
 

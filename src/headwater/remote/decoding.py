@@ -1,6 +1,6 @@
-"""JSON back into the types of :mod:`headwater.model`: the inverse of :mod:`headwater.model.plain`.
+"""Decodes JSON into the types of :mod:`headwater.model`: the inverse of :mod:`headwater.model.plain`.
 
-Types are read off the classes' own annotations. Decoding is strict: a member that is missing, unknown or of another
+The types come from the annotations of the classes. Decoding is strict: a member that is missing, unknown or of another
 type raises :class:`ShapeError` with its path, so that an answer of another version is never misread.
 """
 
@@ -31,7 +31,7 @@ _SCALARS: dict[object, tuple[type, ...]] = {
 
 
 class ShapeError(ValueError):
-    """``field`` is the path to what has an unknown shape."""
+    """``field`` is the path to a value of an unknown shape."""
 
     def __init__(self, field: str, reason: str) -> None:
         self.field = field
@@ -54,7 +54,7 @@ def decode_all(kind: type[Answer], values: object, field: str = "items") -> tupl
 
 @cache
 def decoder(kind: object) -> Decoder:
-    """The function that decodes ``kind``; annotations of a class are resolved once."""
+    """The decoder of ``kind``. The annotations of a class are resolved once."""
     if kind is Any or kind is object:
         return lambda value, field: value
     if isinstance(kind, type) and kind in _SCALARS:
@@ -79,7 +79,7 @@ def _scalar(kind: type) -> Decoder:
     allowed = _SCALARS[kind]
 
     def scalar(value: object, field: str) -> object:
-        if type(value) not in allowed:  # not isinstance: True is no number
+        if type(value) not in allowed:  # not isinstance: True is not a number
             raise ShapeError(field, f"{_named(value)} where {kind.__name__} is expected")
         return value
 
@@ -122,7 +122,7 @@ def _optional(inner: Decoder) -> Decoder:
 
 
 def _endpoint(value: object, field: str) -> Endpoint:
-    """A job says that it is one; a dataset says nothing."""
+    """A job has a type; a dataset has none."""
     kind = Job if isinstance(value, dict) and value.get("type") == "job" else Dataset
     endpoint: Endpoint = decoder(kind)(value, field)
     return endpoint
@@ -136,7 +136,7 @@ def _sequence(origin: type, inner: tuple[object, ...]) -> Decoder:
     def sequence(value: object, field: str) -> object:
         if not isinstance(value, list):
             raise ShapeError(field, f"{_named(value)} where a list is expected")
-        return origin(item(one, f"{field}[{index}]") for index, one in enumerate(value))
+        return origin(item(element, f"{field}[{index}]") for index, element in enumerate(value))
 
     return sequence
 
@@ -146,7 +146,7 @@ def _fixed(items: Sequence[Decoder]) -> Decoder:
         if not isinstance(value, list) or len(value) != len(items):
             raise ShapeError(field, f"{_named(value)} where a list of {len(items)} is expected")
         pairs = enumerate(zip(items, value, strict=True))
-        return tuple(item(one, f"{field}[{index}]") for index, (item, one) in pairs)
+        return tuple(item(element, f"{field}[{index}]") for index, (item, element) in pairs)
 
     return fixed
 
@@ -155,7 +155,7 @@ def _mapping(inner: object) -> Decoder:
     item = decoder(inner)
 
     def mapping(value: object, field: str) -> dict[str, object]:
-        return {name: item(one, f"{field}.{name}") for name, one in _object(value, field).items()}
+        return {name: item(member, f"{field}.{name}") for name, member in _object(value, field).items()}
 
     return mapping
 
@@ -175,14 +175,14 @@ def _choice(kind: type[StrEnum]) -> Decoder:
 def _record(kind: type) -> Decoder:
     hints = get_type_hints(kind)
     names = tuple(member.name for member in fields(kind)) if is_dataclass(kind) else tuple(hints)
-    members: dict[str, Decoder] = {}  # filled below at the first use: a class may hold itself
+    members: dict[str, Decoder] = {}  # filled at the first use: a class may contain itself
     tag = {"type": "job"} if kind is Job else {}
 
     def record(value: object, field: str) -> object:
         if not members:
             members.update({name: decoder(hints[name]) for name in names})
         document = _object(value, field)
-        _refuse_others(document, {*names, *tag}, field)
+        _require_members(document, {*names, *tag}, field)
         if any(document[name] != expected for name, expected in tag.items()):
             raise ShapeError(f"{field}.type", f"{_named(document['type'])} where 'job' is expected")
         return kind(**{name: member(document[name], f"{field}.{name}") for name, member in members.items()})
@@ -193,12 +193,12 @@ def _record(kind: type) -> Decoder:
 def decode_page(kind: type[Answer], page: object) -> tuple[tuple[Answer, ...], str | None]:
     """The items of one page of a list, and the cursor of the next."""
     document = _object(page, "$")
-    _refuse_others(document, {"items", "next"}, "$")
+    _require_members(document, {"items", "next"}, "$")
     return decode_all(kind, document["items"]), decoder(str | None)(document["next"], "next")
 
 
 def decode_list(kind: type[Answer], answer: object) -> tuple[Answer, ...]:
-    """The items of a list that is answered whole, with or without a cursor, which is null."""
+    """The items of a complete list, whose cursor is missing or null."""
     return decode_page(kind, {"next": None, **_object(answer, "$")})[0]
 
 
@@ -215,16 +215,16 @@ def decode_part(answer: object, part: str) -> tuple[dict[str, object], list[obje
 
 
 def decode_closure(head: Mapping[str, object], nodes: Sequence[object]) -> Closure:
-    """The answer of `lineage/upstream` and `lineage/downstream`, asked with `parents`; ``nodes`` is the list whole."""
-    names = [one.name for one in fields(Closure) if one.name != "nodes"]
-    _refuse_others(head, set(names), "$")
+    """The answer of `lineage/upstream` or `lineage/downstream` with `parents`; ``nodes`` are those of all pages."""
+    names = [member.name for member in fields(Closure) if member.name != "nodes"]
+    _require_members(head, set(names), "$")
     hints = get_type_hints(Closure)
     values = {name: decoder(hints[name])(head[name], name) for name in names}
     return Closure(**values, nodes=tuple(_nodes(nodes, values["grain"])))
 
 
 def decode_diff(answer: object) -> RunDiff:
-    """What changed may be anything that JSON is; of a column edge it is a list, and how it depends is no mere text."""
+    """A change may be any JSON value. Of a column edge it is a list, whose dependencies become members of the enum."""
     diff = decode(RunDiff, answer)
     changes = [
         Change(change.what, change.name, _dependencies(change.before, place), _dependencies(change.after, place))
@@ -234,9 +234,9 @@ def decode_diff(answer: object) -> RunDiff:
 
 
 def _dependencies(edges: object, field: str) -> object:
-    kinds = decoder(list[dict[str, object]] | None)(edges, field)
-    as_it_is = decoder(Dependency)
-    return kinds and [{**edge, "dependency": as_it_is(edge.get("dependency"), field)} for edge in kinds]
+    documents: list[dict[str, object]] | None = decoder(list[dict[str, object]] | None)(edges, field)
+    dependency = decoder(Dependency)
+    return documents and [{**edge, "dependency": dependency(edge.get("dependency"), field)} for edge in documents]
 
 
 _NODE = {"endpoint", "part", "depth", "dependency", "via", "path", "parent"}
@@ -244,29 +244,31 @@ _Ref = tuple[int, Endpoint, str | None]
 
 
 def _nodes(values: Sequence[object], grain: Grain) -> list[Node]:
-    """A node's parent is one hop nearer, so it is in the list before it."""
+    """A node's parent is one hop nearer, so it precedes the node in the list."""
     hints = get_type_hints(Node)
     nodes: dict[_Ref, Node] = {}
     for index, value in enumerate(values):
         field = f"nodes[{index}]"
         document = _object(value, field)
-        _refuse_others(document, _NODE, field)
-        told = {
+        _require_members(document, _NODE, field)
+        members = {
             name: decoder(hints[name])(document[name], f"{field}.{name}")
             for name in ("endpoint", "part", "depth", "dependency", "via")
         }
         parent = None
         if document["parent"] is not None:
-            parent = nodes.get((told["depth"] - 1, *_parent(document["parent"], f"{field}.parent")))
+            parent = nodes.get((members["depth"] - 1, *_parent(document["parent"], f"{field}.parent")))
             if parent is None:
-                raise ShapeError(f"{field}.parent", "it is not among the nodes before; the graph changed meanwhile")
-        nodes[told["depth"], told["endpoint"], told["part"]] = Node(**told, grain=grain, parent=parent)
+                raise ShapeError(
+                    f"{field}.parent", "it is not among the preceding nodes: the graph has changed meanwhile"
+                )
+        nodes[members["depth"], members["endpoint"], members["part"]] = Node(**members, grain=grain, parent=parent)
     return list(nodes.values())
 
 
 def _parent(value: object, field: str) -> tuple[Endpoint, str | None]:
     document = _object(value, field)
-    _refuse_others(document, {"endpoint", "part"}, field)
+    _require_members(document, {"endpoint", "part"}, field)
     part: str | None = decoder(str | None)(document["part"], f"{field}.part")
     return _endpoint(document["endpoint"], f"{field}.endpoint"), part
 
@@ -277,12 +279,12 @@ def _object(value: object, field: str) -> dict[str, object]:
     return value
 
 
-def _refuse_others(document: Mapping[str, object], names: set[str], field: str) -> None:
+def _require_members(document: Mapping[str, object], names: set[str], field: str) -> None:
     missing, unknown = sorted(names - document.keys()), sorted(document.keys() - names)
     if missing:
         raise ShapeError(f"{field}.{missing[0]}", "it is missing")
     if unknown:
-        raise ShapeError(f"{field}.{unknown[0]}", "it is not known here")
+        raise ShapeError(f"{field}.{unknown[0]}", "this version of Headwater does not know it")
 
 
 def _named(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Problems by RFC 9457 as the errors that the server raised: by their code, with their words and attributes."""
+"""Turns problem documents (RFC 9457) into the errors that the server raised, with the same message and attributes."""
 
 from __future__ import annotations
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from headwater.rows.identity import OUT_ID, out_id
+from headwater.rows.column_names import OUT_ID, free_names
+from headwater.rows.identity import id_halves, out_id
 from headwater.rows.provenance import Block, BlockLink, RowProvenance
+from headwater.rows.stored_values import VALUE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,6 +22,7 @@ joined."""
 MAX_LOCAL_ROWS = 5_000
 """Up to this many traced rows of a block are collected, so that later steps need no further job for them."""
 _GROUP_LINKS = ("aggregate", "chosen")
+_HALVES = ("__hw_h0", "__hw_h1")
 _FLOAT_TOLERANCE = 1e-9  # of a floating sum, which adds up in another order every time
 
 
@@ -55,7 +58,7 @@ class BackwardTrace:
 
     provenance: RowProvenance
     rows: DataFrame
-    """The traced rows of the result, under their names, and their ids."""
+    """The traced rows of the result, under their names, and their ids, which are the last column."""
     by_block: dict[int, TracedRows] = field(default_factory=dict)
     given_rows: TracedRows | None = None
     """The rows that the caller passed, if it did."""
@@ -72,7 +75,10 @@ class BackwardTrace:
             block for block in self.provenance.blocks if source in block.sources and block.number in self.by_block
         ]
         if not blocks:  # only missing rows could come from there
-            return self.rows.select(OUT_ID, F.lit("").alias("file"), F.lit(0).cast("long").alias("row")).where("false")
+            no_rows = self.rows.select(
+                F.lit("").alias(OUT_ID), F.lit("").alias("file"), F.lit(0).cast("long").alias("row")
+            )
+            return no_rows.where("false")
         frames = [self.by_block[block.number].frame.select(*pair) for block in blocks]
         pairs = reduce(lambda left, right: left.union(right), frames).where(F.col("file").isNotNull())
         return pairs if len(blocks) == 1 and self._has_unique_rows(blocks[0], source) else pairs.distinct()
@@ -123,24 +129,29 @@ def trace(
     )
 
 
-def trace_known(provenance: RowProvenance, wanted: DataFrame, max_pushed_rows: int = MAX_PUSHED_ROWS) -> BackwardTrace:
-    """Traces rows that the caller passes: they have the result's columns, in its order, and are certainly in it."""
+def trace_known(
+    provenance: RowProvenance,
+    wanted: DataFrame,
+    max_pushed_rows: int = MAX_PUSHED_ROWS,
+    stored: Sequence[str | None] | None = None,
+) -> BackwardTrace:
+    """Traces rows that the caller passes: they have the result's columns, in its order, and are certainly in it.
+    ``stored``: by column, what became of a value when it was stored and read (stored_values.py)."""
     from pyspark.sql import functions as F
 
+    stored = stored or [None] * len(provenance.columns)
     names = _column_names(provenance)
     wanted = wanted.toDF(*names)
     top = provenance.blocks[0]
     if provenance.is_ambiguous:
-        top_rows = TracedRows.collect(provenance, with_out_ids(provenance, _matching_rows(provenance, wanted)))
+        top_rows = TracedRows.collect(provenance, with_out_ids(provenance, _matching_rows(provenance, wanted, stored)))
         return follow_links(
             provenance,
             BackwardTrace(provenance, result_rows(provenance, top_rows.frame), {0: top_rows}),
             max_pushed_rows,
         )
-    given_rows = TracedRows.collect(provenance, wanted.select(*names, _out_id_column(provenance, wanted)))
-    if not top.sources and all(
-        link.result_places is not None for link in top.links
-    ):  # each row itself has the values that lead down
+    given_rows = TracedRows.collect(provenance, wanted.select("*", _out_id_column(provenance, wanted)))
+    if not top.sources and all(has_link_values(link, stored) for link in top.links):
         link_columns = [
             column
             for link in top.links
@@ -156,13 +167,18 @@ def trace_known(provenance: RowProvenance, wanted: DataFrame, max_pushed_rows: i
     else:
         columns = [names[place] for place in provenance.identity]
         keyed = given_rows.frame.select(OUT_ID, *columns)
-        matched = provenance.join_result(keyed, columns, max_pushed_rows)
+        matched = provenance.join_result(keyed, columns, stored, max_pushed_rows)
         top_rows = TracedRows.collect(provenance, matched.select(OUT_ID, *_carried_columns(top, provenance)))
         missing_count = _count_missing(given_rows, top_rows)
     steps = BackwardTrace(
         provenance, result_rows(provenance, given_rows.frame), {0: top_rows}, given_rows, missing_count
     )
     return follow_links(provenance, steps, max_pushed_rows)
+
+
+def has_link_values(link: BlockLink, stored: Sequence[str | None]) -> bool:
+    """Whether a stored row itself has the values that lead down."""
+    return link.result_places is not None and all(stored[place] is None for place in link.result_places)
 
 
 def _count_missing(given_rows: TracedRows, traced_rows: TracedRows) -> int:
@@ -172,24 +188,41 @@ def _count_missing(given_rows: TracedRows, traced_rows: TracedRows) -> int:
     return given_rows.frame.select(OUT_ID).distinct().join(traced_rows.frame, OUT_ID, "left_anti").count()
 
 
-def _matching_rows(provenance: RowProvenance, wanted: DataFrame) -> DataFrame:
+def _matching_rows(provenance: RowProvenance, wanted: DataFrame, stored: Sequence[str | None]) -> DataFrame:
     """The result's rows, computed again, that equal the wanted ones. Floating-point sums are compared up to rounding,
     and other columns that may differ in another execution are not compared."""
     from pyspark.sql import functions as F
 
     names = _column_names(provenance)
+    stable = [name for place, name in enumerate(names) if place not in provenance.unstable]
     top = provenance.frame(0)
     top = top.toDF(*names, *top.columns[len(names) :])
-    given_rows = wanted.toDF(*(f"{name}_wanted" for name in names)).distinct()
-    is_same = F.lit(True)
+    top = as_stored(top, names, stored)
+    top = top.select("*", *_named_halves(top, stable))
+    given_rows = wanted.select("*", *_named_halves(wanted, stable))
+    given_rows = given_rows.toDF(*(f"{name}_wanted" for name in given_rows.columns))
+    is_same = reduce(lambda left, right: left & right, (F.col(half) == F.col(f"{half}_wanted") for half in _HALVES))
     for place, column in enumerate(provenance.columns):
-        computed, given = F.col(names[place]), F.col(f"{names[place]}_wanted")
-        if place not in provenance.unstable:
-            is_same = is_same & computed.eqNullSafe(given)
-        elif column.type in ("double", "float"):
+        if place in provenance.unstable and column.type in ("double", "float"):
+            computed, given = F.col(names[place]), F.col(f"{names[place]}_wanted")
             is_close = F.abs(computed - given) <= F.greatest(F.abs(computed), F.abs(given)) * _FLOAT_TOLERANCE
             is_same = is_same & (computed.eqNullSafe(given) | F.coalesce(is_close, F.lit(False)))
-    return top.join(given_rows, is_same, "left_semi")
+    return top.join(given_rows, is_same, "left_semi").drop(*_HALVES)
+
+
+def as_stored(rows: DataFrame, names: Sequence[str], stored: Sequence[str | None]) -> DataFrame:
+    """The rows with the values of these columns, which are the first ones, as they were stored."""
+    from pyspark.sql import functions as F
+
+    values = [
+        F.col(name) if text is None else F.expr(text.replace(VALUE, f"`{name}`")).alias(name)
+        for name, text in zip(names, stored, strict=True)
+    ]
+    return rows.select(*values, *rows.columns[len(names) :]) if any(stored) else rows
+
+
+def _named_halves(frame: DataFrame, columns: Sequence[str]) -> list[Column]:
+    return [half.alias(name) for half, name in zip(id_halves(frame, columns, exact=True), _HALVES, strict=True)]
 
 
 def _column_names(provenance: RowProvenance) -> list[str]:
@@ -198,12 +231,11 @@ def _column_names(provenance: RowProvenance) -> list[str]:
 
 
 def _out_id_column(provenance: RowProvenance, rows: DataFrame) -> Column:
-    types = {field.name: field.dataType for field in rows.schema.fields}
     names = _column_names(provenance)
     identity = [names[place] for place in provenance.identity] + [
-        name for name in provenance.group_columns if name in types
+        name for name in provenance.group_columns if name in rows.columns
     ]
-    return out_id([(rows[name], types[name]) for name in identity])
+    return out_id(rows, identity, exact=not provenance.has_key)
 
 
 def with_out_ids(provenance: RowProvenance, top: DataFrame) -> DataFrame:
@@ -215,8 +247,9 @@ def with_out_ids(provenance: RowProvenance, top: DataFrame) -> DataFrame:
 
 def result_rows(provenance: RowProvenance, top: DataFrame) -> DataFrame:
     """The result's rows under their own names, and their ids; equal ones once."""
-    columns = (column.name for column in provenance.columns)
-    return top.select(*_column_names(provenance), OUT_ID).distinct().toDF(*columns, OUT_ID)
+    columns = [column.name for column in provenance.columns]
+    rows = provenance.distinct_rows(top.select(*_column_names(provenance), OUT_ID))
+    return rows.toDF(*columns, *free_names([OUT_ID], columns))
 
 
 def follow_links(provenance: RowProvenance, steps: BackwardTrace, max_pushed_rows: int) -> BackwardTrace:

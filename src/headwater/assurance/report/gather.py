@@ -83,9 +83,9 @@ class ReportData:
         if self.certificate is None:
             yield "No certificate was issued: the run did not end with a manifest (cdme.runManifest)."
         else:
-            for each in self.certificate.undecided:
-                why = f": {each.detail}" if each.detail else ""
-                yield f"{each.name} is not decided{why}."
+            for undecided in self.certificate.undecided:
+                why = f": {undecided.detail}" if undecided.detail else ""
+                yield f"{undecided.name} is not decided{why}."
         if self.certificate is not None and self.inclusion is None:
             yield "The certificate is not signed yet: `headwater checkpoint` signs the log."
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Event as Signal
-from threading import Thread
+from threading import Thread, current_thread
 from typing import TYPE_CHECKING
 
 from headwater.capture.events.evidence import (
@@ -98,8 +98,12 @@ class Observer:
         bridge: Bridge,
         send: Callable[[dict[str, object]], None],
         make_components: Callable[[], CaptureComponents],
+        on_application_end: Callable[[], None],
     ) -> None:
+        """``on_application_end`` is called in the observer's thread, after the last message of the application."""
         self._bridge = bridge
+        self._on_over = on_application_end
+        self._application_ended = False
         self._send = send
         self._make_components = make_components
         self._executions: dict[ExecutionId, PendingWrite] = {}
@@ -132,8 +136,8 @@ class Observer:
 
     def catch_up(self, seconds: float) -> bool:
         """Wait until everything that has happened so far is sent."""
-        if not self._thread.is_alive():
-            return False
+        if self._application_ended or not self._thread.is_alive():
+            return self._application_ended
         token, reached = f"{time.monotonic_ns()}", Signal()
         self._waiting[token] = reached
         self._bridge.post_marker(kind="caught-up", token=token)
@@ -143,8 +147,9 @@ class Observer:
 
     def stop(self, seconds: float) -> None:
         self._stopping.set()
-        self._bridge.post_marker(kind="stop")
-        self._thread.join(seconds)
+        if current_thread() is not self._thread:
+            self._bridge.post_marker(kind="stop")
+            self._thread.join(seconds)
 
     def _run(self) -> None:
         began = datetime.now(UTC)
@@ -164,6 +169,10 @@ class Observer:
         finally:
             self._ready.set()
         self._listen()
+        for reached in list(self._waiting.values()):  # no message will follow
+            reached.set()
+        if self._application_ended:
+            self._on_over()
 
     def _listen(self) -> None:
         while not self._stopping.is_set():
@@ -348,7 +357,15 @@ class Observer:
         """The evidence of a write; None if it cannot be taken."""
         options = pending.named.options if pending.named else self._components.options
         literals = self._literals(pending.named)
-        ended = EndedWrite(execution, written, pending.started, pending.settings, rows, failed, literals)
+        ended = EndedWrite(
+            execution=execution,
+            written=written,
+            started=pending.started,
+            settings=pending.settings,
+            rows=rows,
+            failed=failed,
+            literals=literals,
+        )
         return self._run_evidence.of_write(ended, options.evidence)
 
     def _literals(self, named: NamedRun | None) -> str:
@@ -413,6 +430,8 @@ class Observer:
                 self._send(self._events.fail(pending.identity, at, lost, pending.written))
         self._executions.clear()
         self._streams.end(at, lost)
+        self._application_ended = True
+        self._stopping.set()
 
 
 def _stack(trace: list[str] | None) -> str | None:

@@ -25,6 +25,8 @@ def enable(spark: SparkSession, settings: CaptureSettings, version: str) -> Capt
     """Start to capture; if that fails, the error is logged and the session goes on without capture."""
     refuse_connect(spark)
     with _lock:
+        for capture in _captures.values():
+            capture.supersede()
         previous = _captures.get(id(spark.sparkContext))
         if previous is not None and not previous.ended:
             previous.end(None, previous.patience)

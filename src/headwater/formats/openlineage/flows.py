@@ -235,7 +235,15 @@ class _Claims:
             for upstream, basis in sorted(self.upstreams.items(), key=lambda item: _sort_key(item[0]))
         )
         columns = self.stated.edges if self.stated is not None else frozenset(self.columns)
-        return TargetFlow(self.target, partitions, sources, columns, use, self.stated, self.shared)
+        return TargetFlow(
+            target=self.target,
+            partitions=partitions,
+            sources=sources,
+            columns=columns,
+            use=use,
+            stated=self.stated,
+            shared=self.shared,
+        )
 
 
 def edge_summary(edges: Collection[ColumnEdge]) -> tuple[EdgeType, str | None]:

@@ -52,7 +52,7 @@ class GraphCheck:
             self._remember(document)
 
     def _remember(self, node: Document) -> None:
-        """An invalid node exists all the same: references to it are not dangling."""
+        """An invalid node still exists: references to it are not dangling."""
         if is_id(node.get("node_id")):
             if self._nodes.setdefault(id_bytes(node["node_id"]), len(self._names)) == len(self._names):
                 self._names.append(str(node.get("name")))

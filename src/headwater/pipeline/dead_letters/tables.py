@@ -112,12 +112,15 @@ class DeadLetterTable:
 
     @property
     def folder(self) -> str:
-        return f"{_folder_of(self.location, 'dead_letters', self.pipeline_id)}/{quote(self.node, safe='')}"
+        return self._node_folder("dead_letters")
 
     @property
     def outcome_folder(self) -> str:
         """The dataset with a record for each replayed letter."""
-        return f"{_folder_of(self.location, 'replayed', self.pipeline_id)}/{quote(self.node, safe='')}"
+        return self._node_folder("replayed")
+
+    def _node_folder(self, kind: str) -> str:
+        return f"{_folder_of(self.location, kind, self.pipeline_id)}/{quote(self.node, safe='')}"
 
     def runs(self) -> list[str]:
         """The completed runs that wrote letters, oldest first."""

@@ -49,6 +49,13 @@ class PipelineNode:
     inputs: tuple[str, ...] = ()
     """The names of its input nodes."""
     kind: ClassVar[str] = "node"
+    may_keep_keys: ClassVar[bool] = False
+    """Whether columns that are unique in its one input appear to be unique in its output."""
+
+    @property
+    def unique_columns(self) -> tuple[str, ...]:
+        """The columns that its declaration makes unique, if any."""
+        return ()
 
     @property
     def segment(self) -> str:
@@ -86,6 +93,20 @@ class PipelineNode:
 
 
 @dataclass(frozen=True, eq=False)
+class ComputedNode(PipelineNode):
+    """A node whose rows Spark computes from its inputs, as `steps.apply_node` says for each kind. Row lineage follows
+    its items, whatever the kind."""
+
+    mapper: Mapper | None = None
+    merges_rows: ClassVar[bool] = False
+    """Whether it makes one row of many."""
+
+    def __post_init__(self) -> None:
+        if self.mapper is not None:
+            self._check_callable("The mapper", self.mapper)
+
+
+@dataclass(frozen=True, eq=False)
 class SourceNode(PipelineNode):
     reader: Callable[[SparkSession], DataFrame] = field(kw_only=True)
     key: tuple[str, ...] = ()
@@ -97,22 +118,25 @@ class SourceNode(PipelineNode):
         self._check_columns("The key", self.key, 0)
 
     @property
+    def unique_columns(self) -> tuple[str, ...]:
+        return self.key
+
+    @property
     def configuration(self) -> dict[str, object]:
         return {"reader": _function_name(self.reader), "key": list(self.key)}
 
 
 @dataclass(frozen=True, eq=False)
-class TransformNode(PipelineNode):
+class TransformNode(ComputedNode):
     """Any code that makes a frame from frames."""
 
     fn: Callable[..., DataFrame] = field(kw_only=True)
-    mapper: Mapper | None = None
     kind: ClassVar[str] = "transform"
+    may_keep_keys: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._check_callable("The function", self.fn)
-        if self.mapper is not None:
-            self._check_callable("The mapper", self.mapper)
+        super().__post_init__()
         if not self.inputs:
             raise self.invalid("it has no input.")
 
@@ -167,17 +191,15 @@ class RowMapNode(PipelineNode):
 
 
 @dataclass(frozen=True, eq=False)
-class JoinNode(PipelineNode):
+class JoinNode(ComputedNode):
     on: tuple[str, ...] = field(kw_only=True)
     how: str = "inner"
-    mapper: Mapper | None = None
     kind: ClassVar[str] = "join"
 
     def __post_init__(self) -> None:
         self._check_columns("on", self.on)
         self._check_choice("how", self.how, tuple(JOIN_TYPES))
-        if self.mapper is not None:
-            self._check_callable("The mapper", self.mapper)
+        super().__post_init__()
 
     @property
     def configuration(self) -> dict[str, object]:
@@ -185,17 +207,20 @@ class JoinNode(PipelineNode):
 
 
 @dataclass(frozen=True, eq=False)
-class AggregateNode(PipelineNode):
+class AggregateNode(ComputedNode):
     by: tuple[str, ...] = field(kw_only=True)
     aggregates: Mapping[str, Column] = field(kw_only=True)
-    mapper: Mapper | None = None
     kind: ClassVar[str] = "aggregate"
+    merges_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._check_columns("by", self.by)
         self._check_columns("The list of aggregates", tuple(self.aggregates))
-        if self.mapper is not None:
-            self._check_callable("The mapper", self.mapper)
+        super().__post_init__()
+
+    @property
+    def unique_columns(self) -> tuple[str, ...]:
+        return self.by
 
     @property
     def configuration(self) -> dict[str, object]:
@@ -233,6 +258,7 @@ class PassThroughNode(PipelineNode):
     """Passes rows into a nested pipeline, in place of its source, or out of it, in place of its sink."""
 
     kind: ClassVar[str] = "passage"
+    may_keep_keys: ClassVar[bool] = True
 
     @property
     def configuration(self) -> dict[str, object]:

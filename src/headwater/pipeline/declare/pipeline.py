@@ -184,7 +184,19 @@ class PipelineDeclaration:
     ) -> PipelineNode:
         """Writes with Spark's ``DataFrameWriter``; the parameters are those of the writer."""
         inputs, columns = self._inputs(name, input), _name_tuple(partition_by)
-        return self._add(SinkNode(name, self, inputs, format, path, table, mode, columns, dict(options or {})))
+        return self._add(
+            SinkNode(
+                name=name,
+                pipeline=self,
+                inputs=inputs,
+                format=format,
+                path=path,
+                table=table,
+                mode=mode,
+                partition_by=columns,
+                options=dict(options or {}),
+            )
+        )
 
     def pipeline(
         self,
@@ -238,7 +250,18 @@ class PipelineDeclaration:
     ) -> PipelineNode:
         inputs = self._inputs(name, input)
         return self._add(
-            RowMapNode(name, self, inputs, many, retries, backoff, on_error, mapper, fn=fn, schema=schema),
+            RowMapNode(
+                name=name,
+                pipeline=self,
+                inputs=inputs,
+                many=many,
+                retries=retries,
+                backoff=backoff,
+                on_error=on_error,
+                mapper=mapper,
+                fn=fn,
+                schema=schema,
+            ),
         )
 
     def _add(self, node: PipelineNode) -> PipelineNode:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
+    ComputedNode,
     PassThroughNode,
     PipelineNode,
     RowMapNode,
@@ -38,7 +38,7 @@ from headwater.pipeline.items.item_locations import COPIES, ROW_ID, ItemLocation
 from headwater.pipeline.items.leaves import KEY_FIELD, OUT
 from headwater.pipeline.items.stages import Stage
 from headwater.pipeline.run.function_outputs import FunctionOutput
-from headwater.rows.identity import OUT_ID
+from headwater.rows.column_names import OUT_ID
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -162,7 +162,9 @@ class ItemAccount:
         merges = False
         if not isinstance(node, RowMapNode):
             depth_before = max((self._merge_depth(source, name) for name in inputs), default=0)
-            is_paired_aggregate = stage.continuity is not Continuity.EXACT and isinstance(node, AggregateNode)
+            is_paired_aggregate = (
+                stage.continuity is not Continuity.EXACT and isinstance(node, ComputedNode) and node.merges_rows
+            )
             merges = locations.merge_depth(source.name) > depth_before or is_paired_aggregate
         return replace(stage, merges=merges, contributor_table=self._contributor_table(node, locations))
 

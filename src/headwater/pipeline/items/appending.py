@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 from headwater.errors import PipelineInvalid
 from headwater.jvm import JavaObject
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
-    JoinNode,
+    ComputedNode,
     PassThroughNode,
     PipelineNode,
     RowMapNode,
     SourceNode,
-    TransformNode,
 )
 from headwater.pipeline.run import steps
 from headwater.plan.operator_traits import operators_with
@@ -65,7 +63,7 @@ class AppendCheck:
             case RowMapNode():
                 frame = self._unknown_rows(steps.schema_of(node, self.spark))
                 self.frames[node.name] = frame.where(F.lit(False)) if node.name in self.affected_nodes else frame
-            case TransformNode() | JoinNode() | AggregateNode():
+            case ComputedNode():
                 self.frames[node.name] = steps.apply_node(node, inputs)
             case PassThroughNode():
                 self.frames[node.name] = inputs[0]
@@ -75,10 +73,10 @@ class AppendCheck:
         return self.spark.createDataFrame(self.spark.sparkContext.emptyRDD(), schema)
 
     def _refuse(self, node: PipelineNode, inputs: Sequence[DataFrame]) -> None:
-        if isinstance(node, AggregateNode):
-            raise _refusal(node, "it makes one row of many, and the earlier rows are not replayed")
-        if not isinstance(node, TransformNode | JoinNode):
+        if not isinstance(node, ComputedNode):
             return
+        if node.merges_rows:
+            raise _refusal(node, "it makes one row of many, and the earlier rows are not replayed")
         marked_frames = {
             name: self._unknown_rows(self.frames[name].schema).alias(_MARK_ALIAS)
             for name in self.affected_nodes & {*node.inputs}
@@ -90,7 +88,7 @@ class AppendCheck:
             raise _refusal(node, "it returns rows that do not come from the replayed ones")
 
     def _apply(
-        self, node: TransformNode | JoinNode, inputs: Sequence[DataFrame], replacements: Mapping[str, DataFrame]
+        self, node: ComputedNode, inputs: Sequence[DataFrame], replacements: Mapping[str, DataFrame]
     ) -> DataFrame:
         frames = [replacements.get(name, frame) for name, frame in zip(node.inputs, inputs, strict=True)]
         return steps.apply_node(node, frames)

@@ -19,13 +19,10 @@ from typing import TYPE_CHECKING
 
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
     JoinNode,
-    PassThroughNode,
     PipelineNode,
     RowMapNode,
     SourceNode,
-    TransformNode,
 )
 from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipeline.items import stage_columns
@@ -75,13 +72,10 @@ def _keeps_one_row(node: PipelineNode, reached: set[str], nodes: Mapping[str, Pi
 
 def _has_one_row_per_key(node: PipelineNode, on: set[str], nodes: Mapping[str, PipelineNode]) -> bool:
     """Whether the node appears to have one row for each value of the columns."""
-    match node:
-        case SourceNode():
-            return bool(node.key) and set(node.key) <= on
-        case AggregateNode():
-            return set(node.by) <= on
-        case TransformNode() | PassThroughNode() if len(node.inputs) == 1:
-            return _has_one_row_per_key(nodes[node.inputs[0]], on, nodes)
+    if node.unique_columns:
+        return set(node.unique_columns) <= on
+    if node.may_keep_keys and len(node.inputs) == 1:
+        return _has_one_row_per_key(nodes[node.inputs[0]], on, nodes)
     return False
 
 
@@ -129,7 +123,15 @@ class FastPath:
             return None
         if merged < len(stages) and not all(view.steps == known_views[-1].steps for view in known_views[merged:]):
             return None  # something is dropped between two nodes that have groups
-        run = _StageRun(source, earlier, stages, known_views, merged, self.tracker.sampling, self.options)
+        run = _StageRun(
+            source=source,
+            before=earlier,
+            stages=stages,
+            views=known_views,
+            first_merged=merged,
+            sampling=self.tracker.sampling,
+            options=self.options,
+        )
         return run if run.is_complete else None
 
 

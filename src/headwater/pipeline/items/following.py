@@ -16,8 +16,7 @@ from headwater.errors import RowsRefused
 from headwater.jvm import JavaObject
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
-    JoinNode,
+    ComputedNode,
     PipelineNode,
     RowMapNode,
     SourceNode,
@@ -52,7 +51,7 @@ from headwater.pipeline.run import steps
 from headwater.pipeline.run.function_outputs import FunctionOutput
 from headwater.pipeline.run.workspace import Workspace
 from headwater.plan.operator_traits import operators_with
-from headwater.rows.identity import OUT_ID
+from headwater.rows.column_names import OUT_ID
 from headwater.rows.names import name_leaves
 from headwater.rows.provenance import RowProvenance
 
@@ -104,8 +103,7 @@ class ItemTracker:
             self._leaves.add(self._source_leaf(node, *scan))
             return frame
         if node.key:
-            types = dict(frame.dtypes)
-            ids = self._by_key(salt, node.key, [(name, types[name]) for name in node.key])
+            ids = self._by_key(salt, node.key, frame, node.key)
             with_ids = frame.selectExpr("*", f"{ids.hi} as {HI}", f"{ids.lo} as {LO}", f"{ids.key} as {KEY}")
         else:
             with_ids = add_content_ids(frame, salt)
@@ -172,13 +170,15 @@ class ItemTracker:
         columns = [column for column in key_columns if column is not None]
         if len(columns) < len(key_columns):
             return None  # a column that the reader computed
-        return paths, self._by_key(salt, node.key, [(column.name, column.type) for column in columns]), plain_names
+        leaf_names = [column.name for column in columns]
+        return paths, self._by_key(salt, node.key, provenance.source_frame(0), leaf_names), plain_names
 
-    def _by_key(self, salt: str, names: Sequence[str], fields: Sequence[tuple[str, str]]) -> ItemIdSql:
-        ids = key_ids(salt, fields)
+    def _by_key(self, salt: str, names: Sequence[str], rows: DataFrame, columns: Sequence[str]) -> ItemIdSql:
+        """``columns`` of the rows are the source's key columns ``names``."""
+        ids = key_ids(salt, rows, columns)
         return ids if self.records_data else without_key_values(ids, names)
 
-    def follow_output(self, node: TransformNode | JoinNode | AggregateNode | RowMapNode, frame: DataFrame) -> DataFrame:
+    def follow_output(self, node: ComputedNode | RowMapNode, frame: DataFrame) -> DataFrame:
         """The frame to continue with. A declared mapper decides first. Where row lineage refuses the plan, because of
         randomness or opaque code, the output is stored and followed by position, if possible."""
         inputs = [PairingInput(self.frames[name], self.locations(name)) for name in node.inputs]

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
 from headwater.pipeline.items.leaves import OUT, OUT_FIELD, ItemLeaf
+from headwater.rows.column_names import OUT_ID
 from headwater.rows.forward import propagate
-from headwater.rows.identity import OUT_ID, id_halves, out_id
+from headwater.rows.identity import ColumnPath, id_halves, out_id
 from headwater.rows.provenance import Block, BlockLink, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
 
 COPIES = "__hw_times"
 """The number of equal rows that are made of the same items."""
@@ -97,20 +97,17 @@ class ItemLocations:
         provenance, block = self.provenance, self.provenance.blocks[0]
         names = [f"__hw_c{position}" for position in range(len(provenance.columns))]
         top = top.toDF(*names, *top.columns[len(names) :])
-        types = {field.name: field.dataType for field in top.schema.fields}
         links = [
             name
             for link in block.links
             for name in (link.present, *link.columns, *link.condition_columns)
-            if name in types
+            if name in top.columns
         ]
-        identity_columns = [
-            (top[name], types[name])
-            for name in dict.fromkeys([*(names[position] for position in provenance.identity), *links])
-        ]
-        return top.select("*", out_id([*identity_columns, *self._mark_columns(top)]))
+        identity = dict.fromkeys([*(names[position] for position in provenance.identity), *links])
+        columns: list[ColumnPath] = [*identity, *self._mark_columns(top)]
+        return top.select("*", out_id(top, columns, exact=not provenance.has_key))
 
-    def _mark_columns(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
+    def _mark_columns(self, top: DataFrame) -> Iterator[tuple[str, str]]:
         """The item ids that the rows carry."""
         from pyspark.sql.types import StructType
 
@@ -120,7 +117,7 @@ class ItemLocations:
                 mark_type = top.schema[mark].dataType
                 assert isinstance(mark_type, StructType)
                 ids = [field for field in mark_type if field.name == OUT_FIELD or field.name.endswith(("_hi", "_lo"))]
-                yield from ((top[mark][field.name], field.dataType) for field in ids)
+                yield from ((mark, field.name) for field in ids)
 
     def rows(self, source: str, sampling: Sampling) -> DataFrame | None:
         """The node's rows that items reached, each with the item: the columns under internal names, the `out_id`, the
@@ -172,10 +169,7 @@ class ItemLocations:
 
     def group_row_id(self) -> list[Column]:
         """The id of the group that a row below belongs to."""
-        from pyspark.sql.functions import col
-
-        types = {field.name: field.dataType for field in self._grouped_rows.schema.fields}
-        halves = id_halves([(col(name), types[name]) for name in self.provenance.blocks[1].keys])
+        halves = id_halves(self._grouped_rows, self.provenance.blocks[1].keys, exact=False)
         return [half.alias(name) for half, name in zip(halves, ROW_ID, strict=True)]
 
     def items_by_group(self, source: str, sampling: Sampling) -> DataFrame | None:

@@ -20,7 +20,7 @@ from headwater.pipeline.items.leaves import OUT, ItemLeaf
 from headwater.pipeline.run.steps import quote_name
 from headwater.pipeline.run.workspace import Workspace
 from headwater.plan.operator_traits import RowEffect, operators_with
-from headwater.rows.identity import OUT_ID
+from headwater.rows.column_names import OUT_ID
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

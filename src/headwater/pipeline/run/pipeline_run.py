@@ -197,20 +197,20 @@ class PipelineRun:
         cancelled = isinstance(failure, PipelineCancelled | KeyboardInterrupt)
         state = RunState.COMPLETE if failure is None else RunState.ABORT if cancelled else RunState.FAIL
         return PipelineReport(
-            run_info.pipeline,
-            run_info.namespace,
-            run_info.pipeline_id,
-            run_info.run_id,
-            state,
-            tuple(
+            pipeline=run_info.pipeline,
+            namespace=run_info.namespace,
+            pipeline_id=run_info.pipeline_id,
+            run_id=run_info.run_id,
+            state=state,
+            nodes=tuple(
                 NodeReport.of(node, items.node_counts(node.name), execution.seconds.get(node.name))
                 for node in self.nodes
             ),
-            edges_of(self.nodes),
-            run_info.started,
-            datetime.now(UTC),
-            run_info.partition,
-            None if failure is None else self._describe(failure),
+            edges=edges_of(self.nodes),
+            started=run_info.started,
+            ended=datetime.now(UTC),
+            partition=run_info.partition,
+            error=None if failure is None else self._describe(failure),
         )
 
 

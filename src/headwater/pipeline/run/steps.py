@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from headwater.errors import first_line
 from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.declare.nodes import (
     AggregateNode,
+    ComputedNode,
     JoinNode,
     PipelineNode,
     RowMapNode,
@@ -31,7 +33,7 @@ def read(node: SourceNode, spark: SparkSession) -> DataFrame:
     return frame
 
 
-def apply_node(node: TransformNode | JoinNode | AggregateNode, inputs: Sequence[DataFrame]) -> DataFrame:
+def apply_node(node: ComputedNode, inputs: Sequence[DataFrame]) -> DataFrame:
     match node:
         case TransformNode():
             return transform(node, inputs)
@@ -39,6 +41,7 @@ def apply_node(node: TransformNode | JoinNode | AggregateNode, inputs: Sequence[
             return join(node, *inputs)
         case AggregateNode():
             return aggregate(node, inputs[0])
+    raise AssertionError(f"{node.kind} is no kind of computed node")
 
 
 def transform(node: TransformNode, inputs: Sequence[DataFrame]) -> DataFrame:
@@ -112,8 +115,8 @@ def row_function(node: RowMapNode, names: Sequence[str], schema: StructType, spa
     if dotted:
         raise node.invalid(f"a row function cannot read or return columns with a dot in the name: {', '.join(dotted)}.")
     arrow = arrow_schema(schema, str(spark.conf.get("spark.sql.session.timeZone")))
-    settings = (node.many, node.retries, node.backoff, node.on_error)
-    return RowFunction(node.fn, names, arrow, *settings, node=node.name)
+    settings = (node.many, node.retries, node.backoff)
+    return RowFunction(node.fn, names, arrow, *settings, on_error=node.on_error, node=node.name)
 
 
 def schema_of(node: RowMapNode, spark: SparkSession) -> StructType:
@@ -124,7 +127,7 @@ def schema_of(node: RowMapNode, spark: SparkSession) -> StructType:
     try:
         schema = spark.createDataFrame([], node.schema).schema
     except ParseException as wrong:
-        raise node.invalid(f"its schema {node.schema!r} cannot be parsed: {_first_line(wrong)}") from wrong
+        raise node.invalid(f"its schema {node.schema!r} cannot be parsed: {first_line(wrong)}") from wrong
     for name in schema.fieldNames():
         node.refuse_reserved_name(name)
     return schema
@@ -147,7 +150,3 @@ def _require_columns(node: PipelineNode, parameter: str, names: Sequence[str], f
         if name not in frame.columns:
             available = ", ".join(frame.columns)
             raise node.invalid(f"{parameter} names '{name}', which is not a column. Columns: {available}.")
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

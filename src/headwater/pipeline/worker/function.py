@@ -40,8 +40,8 @@ class RowFunction:
         many: bool = False,
         retries: int = 0,
         backoff: float | Callable[[int], float] = 0.0,
-        on_error: str = "fail",
         *,
+        on_error: str = "fail",
         node: str,
     ) -> None:
         self.fn = fn

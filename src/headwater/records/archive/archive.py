@@ -468,12 +468,12 @@ def _row(file: ArchiveFile) -> CatalogFile:
 
 def _committed(row: CatalogRow) -> CommittedCompaction:
     return CommittedCompaction(
-        row["id"],
-        row["kind"],
-        from_micros(row["started_at"]),
-        from_micros(row["finished_at"]),
-        row["rows"],
-        bytes(row["digest"]),
-        row["run_id"],
-        row["location"],
+        id=row["id"],
+        kind=row["kind"],
+        started_at=from_micros(row["started_at"]),
+        finished_at=from_micros(row["finished_at"]),
+        rows=row["rows"],
+        digest=bytes(row["digest"]),
+        run_id=row["run_id"],
+        location=row["location"],
     )

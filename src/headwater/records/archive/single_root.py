@@ -142,7 +142,9 @@ class _RootWriter:
             raise _read_back_error(self._files.full_path(path))
         nodes = rows["node_id"].to_pylist() if kind == layout.RECORDS else None
         keys = keys_of_file(rows["root_id"].unique().to_pylist(), nodes)
-        self.added.append(ArchiveFile(path, kind, day, rows.num_rows, digest, size, keys))
+        self.added.append(
+            ArchiveFile(path=path, kind=kind, day=day, rows=rows.num_rows, digest=digest, bytes=size, keys=keys)
+        )
 
     def write_lines(self, day: date, lines: list[str]) -> None:
         path = self._path(layout.JSONL, day)
@@ -151,7 +153,9 @@ class _RootWriter:
             raise _read_back_error(self._files.full_path(path))
         digest = content_digest(line_digests(lines))
         keys = keys_of_file(json.loads(line)["root_id"] for line in lines)
-        self.added.append(ArchiveFile(path, layout.JSONL, day, len(lines), digest, size, keys))
+        self.added.append(
+            ArchiveFile(path=path, kind=layout.JSONL, day=day, rows=len(lines), digest=digest, bytes=size, keys=keys)
+        )
 
     def copy_without_root(self, file: ArchiveFile, root_id: str) -> bool:
         """Whether the file has traces of the root; if so, copy its other traces to a new file."""

@@ -34,10 +34,7 @@ _RUN_SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEven
 
 def hot_table_dataset(database: Database) -> Dataset:
     """The hot table, named as OpenLineage names tables of a database."""
-    url = database.url
-    if database.is_sqlite:
-        return Dataset("sqlite", f"{database.file}/record_hot")
-    return Dataset(f"postgres://{url.host or 'localhost'}:{url.port or 5432}", f"{url.database}.public.record_hot")
+    return Dataset(*database.dialect.table_name(database.url, database.file, "record_hot"))
 
 
 def folder_dataset(location: str, below: str = "") -> Dataset:

@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
 def hot_scan(database: Database, upto: int, *, days: tuple[int, ...] = (), archived_too: bool = False) -> HotScan:
     """A scan that other processes can run too, with the address by which they reach the store."""
-    if not database.is_sqlite:
-        address = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        return HotScan(address, False, upto, days, archived_too)
-    if database.file is None:
+    if database.is_in_memory:
         raise ArchiveUnusable("A store in memory cannot be read from other processes: its records stay where they are.")
-    return HotScan(str(database.file), True, upto, days, archived_too)
+    address = database.dialect.driver_address(database.url, database.file)
+    return HotScan(address, database.url.get_backend_name(), upto, days, archived_too)
 
 
 def hot_records(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:

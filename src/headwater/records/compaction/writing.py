@@ -122,7 +122,11 @@ class ArchiveWriter:
             path = by_name[totals.file]
             day, size = published[path]
             keys = FileKeys(totals.first, totals.last, totals.roots, totals.nodes)
-            files.append(ArchiveFile(path, kind, day, totals.rows, totals.digest, size, keys))
+            files.append(
+                ArchiveFile(
+                    path=path, kind=kind, day=day, rows=totals.rows, digest=totals.digest, bytes=size, keys=keys
+                )
+            )
         return sorted(files, key=lambda file: file.path)
 
     def discard(self) -> None:

@@ -1,6 +1,6 @@
 """Moves lines that a stream refused from Spark into the store's dead letters.
 
-They are fetched before the write transaction, during which nobody else can write; beyond a few megabytes they are
+They are fetched before the write transaction, during which no other writer can write; beyond a few megabytes they are
 spooled to disk.
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 from headwater.model.audit import Actor
-from headwater.model.records import AcceptedRecord, Record, Refusal, Sent
+from headwater.model.records import AcceptedRecord, Record, Refusal, SendResult
 from headwater.records.intake.requests import read_request
 from headwater.store.engine.database import Database
 from headwater.store.log.audit import Deed
@@ -17,7 +17,9 @@ from headwater.store.schema.tables import from_micros
 SENT_KIND = "records.sent"
 
 
-def send(database: Database, requests: Iterable[object], now: Callable[[], int], actor: Actor | None = None) -> Sent:
+def send(
+    database: Database, requests: Iterable[object], now: Callable[[], int], actor: Actor | None = None
+) -> SendResult:
     """Queue the records of all requests in one transaction, and with an ``actor`` append an entry to the audit log."""
     sent_at = now()
     taken: list[AcceptedRecord] = []
@@ -36,7 +38,7 @@ def send(database: Database, requests: Iterable[object], now: Callable[[], int],
             queue.put(conn, queue.LOAD, bodies, sent_at)
             if actor is not None and entry is not None:
                 append_audit_entry(conn, actor, entry)
-    return Sent(tuple(taken), tuple(refused))
+    return SendResult(tuple(taken), tuple(refused))
 
 
 def queue_body(record: Record) -> dict[str, object]:

@@ -100,17 +100,17 @@ def build_graph(records: pa.Table) -> RecordGraph:
     component, on_cycle, parents, children, depth = _components(count, child[edge], parent[edge])
     recorded_at = np.asarray(one_array(records["recorded_at"]).cast(pa.int64()), dtype=np.int64)[rows]
     return RecordGraph(
-        rows,
-        root_of[rows],
-        recorded_at,
-        conflicted,
-        Adjacency.of(count, child[missing], parent_of[missing]),
-        encoded.dictionary,
-        on_cycle,
-        component,
-        parents,
-        children,
-        depth,
+        row=rows,
+        root=root_of[rows],
+        recorded_at=recorded_at,
+        conflicted=conflicted,
+        missing=Adjacency.of(count, child[missing], parent_of[missing]),
+        names=encoded.dictionary,
+        on_cycle=on_cycle,
+        component=component,
+        parents=parents,
+        children=children,
+        depth=depth,
     )
 
 

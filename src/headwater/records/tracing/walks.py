@@ -67,7 +67,19 @@ def ancestor_distances(child: Ints, parent: Ints) -> Iterator[tuple[Ints, Ints, 
     zeros, none = np.zeros(count, dtype=np.int64), np.zeros(0, dtype=np.int64)
     unmarked, every = np.zeros(count, dtype=bool), np.arange(count)
     nothing, names = Adjacency.of(count, none, none), pa.array([], pa.string())
-    graph = RecordGraph(every, zeros, zeros, unmarked, nothing, names, unmarked, every, parents, children, depth)
+    graph = RecordGraph(
+        row=every,
+        root=zeros,
+        recorded_at=zeros,
+        conflicted=unmarked,
+        missing=nothing,
+        names=names,
+        on_cycle=unmarked,
+        component=every,
+        parents=parents,
+        children=children,
+        depth=depth,
+    )
     for ancestors in leaf_ancestors(graph):
         ends = np.cumsum(np.bincount(ancestors.leaf, minlength=len(ancestors.leaves)))
         distance = ends[ancestors.leaf] - 1 - np.arange(len(ancestors.leaf)) if ancestors.sorted else ancestors.distance

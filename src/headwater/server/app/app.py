@@ -78,16 +78,16 @@ def _service(store_url: str, settings: ServerSettings) -> Service:
     )
     workspace = Path(settings.workspace or tempfile.mkdtemp(prefix="headwater-"))
     return Service(
-        store_url,
-        store,
-        settings,
-        threads,
-        BodyReader(settings),
-        ingest,
-        GroupCommit(ingest, settings.writers),
-        Tasks(workspace),
-        LiveFeed(store, threads),
-        ReadinessProbe(store, store_url, threads),
+        store_url=store_url,
+        store=store,
+        settings=settings,
+        threads=threads,
+        body_reader=BodyReader(settings),
+        ingest=ingest,
+        group_commit=GroupCommit(ingest, settings.writers),
+        tasks=Tasks(workspace),
+        feed=LiveFeed(store, threads),
+        readiness=ReadinessProbe(store, store_url, threads),
     )
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from headwater.model.audit import Actor
 from headwater.model.plain import plain
 from headwater.model.record_schema import QUERIED
-from headwater.model.records import Sent
+from headwater.model.records import SendResult
 from headwater.records.ledger import Records
 from headwater.server.app.document_schemas import FOUND_RECORD, ROOT_TRACE, array_of, closed_object
 from headwater.server.app.openapi_schemas import Schema, json_responses, request_body, schema_of
@@ -30,7 +30,7 @@ _LIST = closed_object(items=array_of(FOUND_RECORD))
 
 
 @router.post(
-    "/records", status_code=202, responses=json_responses(schema_of(Sent), 202, 400, 408, 413, 415),
+    "/records", status_code=202, responses=json_responses(schema_of(SendResult), 202, 400, 408, 413, 415),
     openapi_extra=request_body({"anyOf": [_REQUEST, {"type": "array", "items": _REQUEST}]}),
 )  # fmt: skip
 async def send(request: Request, service: CurrentService, who: FullWriter) -> Response:
@@ -42,7 +42,7 @@ async def send(request: Request, service: CurrentService, who: FullWriter) -> Re
     return JsonResponse(sent, 202)
 
 
-def _send(records: Records, body: bytes, actor: Actor) -> Sent:
+def _send(records: Records, body: bytes, actor: Actor) -> SendResult:
     try:
         requests = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

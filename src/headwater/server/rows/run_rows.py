@@ -149,12 +149,30 @@ def askable(store: Store, dataset: DatasetDetail, roots: LookupRoots) -> Askable
     name = dataset.summary.dataset
     if latest_run(dataset) is None:
         none = Availability(False, "No recorded run wrote the dataset.")
-        return AskableRows(name, None, None, dataset.schema, (), none, none, forward, ())
+        return AskableRows(
+            dataset=name,
+            run_id=None,
+            mode=None,
+            columns=dataset.schema,
+            identity=(),
+            instant=none,
+            spark=none,
+            forward=forward,
+            sources=(),
+        )
     rows = of_dataset(store, dataset)
     instant = rows.instant(roots)
     identity = rows.identity if instant.possible else ()
     return AskableRows(
-        name, rows.run_id, rows.mode, dataset.schema, identity, instant, rows.on_spark(), forward, rows.sources
+        dataset=name,
+        run_id=rows.run_id,
+        mode=rows.mode,
+        columns=dataset.schema,
+        identity=identity,
+        instant=instant,
+        spark=rows.on_spark(),
+        forward=forward,
+        sources=rows.sources,
     )
 
 

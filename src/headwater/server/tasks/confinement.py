@@ -1,4 +1,4 @@
-"""Confines a task that runs stored queries: what it gets from the server, and what it does not.
+"""Confines a task that runs stored queries: what it can access, and its limits.
 
 | | |
 | --- | --- |

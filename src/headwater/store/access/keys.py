@@ -88,7 +88,7 @@ class AccessKeys:
         return NewAccessKey(key, f"{PREFIX}{key.key_id}_{secret}")
 
     def keys(self) -> list[AccessKey]:
-        """The oldest first, also those that are no longer good."""
+        """Oldest first, including expired and revoked ones."""
         with self._database.read() as conn:
             rows = conn.execute(select(access_key).order_by(access_key.c.created_at, access_key.c.key_id))
             return [read_key(row) for row in rows]

@@ -134,7 +134,7 @@ class VisibleTables:
 
     @cached_property
     def certificate(self) -> FromClause:
-        """Certificates of runs that are wholly visible: one that names something hidden cannot be shown in parts."""
+        """Certificates of runs that are fully visible: one that names something hidden cannot be shown in part."""
         if self.visibility.is_everything:
             return raw.certificate
         of_run = raw.run.c.key == raw.certificate.c.run_key
@@ -158,14 +158,14 @@ def visible_tables(visibility: Visibility) -> VisibleTables:
 
 @dataclass(frozen=True)
 class View:
-    """What somebody sees of the store in one transaction."""
+    """The visible part of the store in one transaction."""
 
     conn: Connection
     visibility: Visibility
 
     @classmethod
     def all(cls, conn: Connection) -> View:
-        """Everything: for maintenance, and for whoever may see all."""
+        """Everything: for maintenance, and for callers that may see all."""
         return cls(conn, EVERYTHING)
 
     @property

@@ -10,8 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 from sqlalchemy import (
+    URL,
     BigInteger,
     ColumnElement,
     Connection,
@@ -24,6 +26,7 @@ from sqlalchemy import (
     func,
     literal,
     select,
+    text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -34,7 +37,11 @@ IdList = str | list[int]
 
 
 class Dialect(ABC):
-    """Lists of ids go in as one bound parameter, because statements take only so many."""
+    """Lists of ids go in as one bound parameter, because the number of parameters of a statement is limited."""
+
+    placeholder: str
+    """Of a value, in a statement for the driver."""
+    has_partial_indexes = True
 
     @abstractmethod
     def id_table(self, parameter: str) -> FromClause:
@@ -71,13 +78,31 @@ class Dialect(ABC):
     def now(self, conn: Connection) -> datetime | None:
         """What the database server takes for now; a file has no clock."""
 
+    @abstractmethod
+    def driver_address(self, url: URL, file: Path | None) -> str:
+        """The address with which the driver alone, in another process, opens the database."""
+
+    @abstractmethod
+    def table_name(self, url: URL, file: Path | None, table: str) -> tuple[str, str]:
+        """A table's namespace and name, as OpenLineage names tables of such a database."""
+
+    def reserve(self, conn: Connection, size: int) -> None:
+        """On a server: takes space until the transaction ends, and has the disk write something."""
+        raise NotImplementedError("a file has its space beside it")
+
+    def number_on(self, conn: Connection, table: Table) -> None:
+        """Numbers new rows above those that were copied into a table with their numbers."""
+        return
+
     @contextmanager
     def text_decoded_by(self, driver: DBAPIConnection, decode: Callable[[bytes], str]) -> Iterator[None]:
-        """Text columns that hold what is no UTF-8 are read all the same, where a database can hold such."""
+        """Text columns with invalid UTF-8 are still readable, if a database can contain such."""
         yield
 
 
 class SQLite(Dialect):
+    placeholder = "?"
+
     def id_table(self, parameter: str) -> FromClause:
         listed = func.json_each(bindparam(parameter)).table_valued("value")
         return select(listed.c.value.label("id")).subquery()
@@ -112,6 +137,12 @@ class SQLite(Dialect):
     def now(self, conn: Connection) -> datetime | None:
         return None
 
+    def driver_address(self, url: URL, file: Path | None) -> str:
+        return str(file)
+
+    def table_name(self, url: URL, file: Path | None, table: str) -> tuple[str, str]:
+        return "sqlite", f"{file}/{table}"
+
     @contextmanager
     def text_decoded_by(self, driver: DBAPIConnection, decode: Callable[[bytes], str]) -> Iterator[None]:
         strict, driver.text_factory = driver.text_factory, decode
@@ -122,6 +153,8 @@ class SQLite(Dialect):
 
 
 class PostgreSQL(Dialect):
+    placeholder = "%s"
+
     def id_table(self, parameter: str) -> FromClause:
         return select(func.unnest(_array(parameter)).label("id")).subquery()
 
@@ -151,6 +184,33 @@ class PostgreSQL(Dialect):
     def now(self, conn: Connection) -> datetime | None:
         found: datetime | None = conn.scalar(select(func.clock_timestamp()))
         return found
+
+    def driver_address(self, url: URL, file: Path | None) -> str:
+        return url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+    def table_name(self, url: URL, file: Path | None, table: str) -> tuple[str, str]:
+        return f"postgres://{url.host or 'localhost'}:{url.port or 5432}", f"{url.database}.public.{table}"
+
+    def reserve(self, conn: Connection, size: int) -> None:
+        if conn.scalar(text("SELECT has_database_privilege(current_database(), 'TEMPORARY')")):
+            # New pages take space at once. Temporary tables are in the database's own tablespace by default.
+            conn.execute(
+                text(
+                    "CREATE TEMPORARY TABLE headwater_write_probe ON COMMIT DROP AS "
+                    f"SELECT repeat('x', 1000) AS filler FROM generate_series(1, {size // 1000})"
+                )
+            )
+        # Gives the transaction a commit record, which has to reach the disk.
+        conn.execute(text("SELECT pg_logical_emit_message(true, 'headwater', 'write probe')"))
+
+    def number_on(self, conn: Connection, table: Table) -> None:
+        for column in table.primary_key.columns:
+            sequence: str | None = conn.execute(
+                text("SELECT pg_get_serial_sequence(:table, :column)"), {"table": table.name, "column": column.name}
+            ).scalar()
+            if sequence is not None:
+                top = f"SELECT setval('{sequence}', coalesce(max({column.name}), 0) + 1, false) FROM {table.name}"
+                conn.execute(text(top))
 
 
 DIALECTS: dict[str, Dialect] = {"sqlite": SQLite(), "postgresql": PostgreSQL()}

@@ -1,7 +1,7 @@
-"""Statements on their way to the database.
+"""Statements that wait to be sent to the database.
 
-A statement without an answer can wait for the next one that has one: then both go in one go. Nobody can tell the
-difference, because everything that reads, and the commit, sends ahead what waits.
+A statement without a result can wait for the next one that has one: then both are sent together. The difference is
+not observable, because everything that reads, and the commit, first sends the waiting statements.
 """
 
 from __future__ import annotations

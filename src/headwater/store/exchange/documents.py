@@ -68,7 +68,7 @@ class ExportedColumnEdge(StoredColumnEdge, Protocol):
 
 @dataclass(frozen=True)
 class NodeText:
-    """What of a node is needed where others speak of it."""
+    """The fields of a node that other elements need to refer to it."""
 
     id: str
     table: str
@@ -234,7 +234,7 @@ def column_document(
 
 
 def provenance_document(one: Provenance, node_id: str) -> Document:
-    """Without what nobody said."""
+    """Without empty fields."""
     parts: dict[str, Agent | Operation | Context] = {
         "agent": one.agent,
         "operation": one.operation,

@@ -330,11 +330,11 @@ class GraphStream:
                 yield from self._given(kind, told, {"node_id": self._ids[dataset_id]})
 
     def _shows(self, document: Document) -> bool:
-        """What an export from elsewhere says of a job is not told where that job is hidden."""
+        """An imported document about a hidden job is not exported."""
         return self._view.is_everything or without_hidden(document, self._view.sees) is document
 
     def _provenance(self, page: Page) -> Iterator[Element]:
-        """What runs did, and what was stated here; what came with an import and is the same has been told already."""
+        """Provenance of runs, and statements; an equal imported document is exported already."""
         datasets = [row for row in page if not row.is_job and row.id in self._ids]
         for dataset_id, one in exported(self._view, datasets, self.mint, self._scope.as_of):
             document = provenance_document(one, self._ids[dataset_id])

@@ -88,8 +88,8 @@ class Staging:
             self._insert(_INSERT_OTHER, (kind, id_bytes(document["node_id"]), _encode(document)))
 
     def _dataset(self, node: Document) -> Dataset:
-        """By what a node is called in full. The format tells nodes apart by their ids alone, so two may be called
-        the same; the later one is then told apart by its id here too."""
+        """By the full name of a node. The format distinguishes nodes by their ids alone, so two may have the same
+        name; the later one gets its id as a suffix here too."""
         namespace, qualified = from_uri(node["namespace"]), node.get("qualified_name") or ""
         beginning = f"{node['namespace']}/"
         full = qualified.removeprefix(beginning) if qualified.startswith(beginning) else ""

@@ -1,4 +1,4 @@
-"""The datasets, jobs and runs that a batch of events speaks of: read once, changed in memory, written once."""
+"""The datasets, jobs and runs of a batch of events: read once, changed in memory, written once."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from sqlalchemy import (
     update,
 )
 
-from headwater.formats.openlineage.accumulate import nominal_times, parent_run_id, progress, run_state
 from headwater.formats.openlineage.describe import dataset_kind, first_owner, kind_owner_and_tags
 from headwater.formats.openlineage.event import Event, EventKind
 from headwater.model.names import Endpoint, Job
-from headwater.model.runs import Facets, RunState
+from headwater.model.runs import Facets
 from headwater.store.engine.dialect import DIALECTS
 from headwater.store.engine.prepared import Lookup, Prepared, Question, Row, together
 from headwater.store.fold.memory import Memory
-from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, Stamps, live_facets
+from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, live_facets
 from headwater.store.log.log_head import Standing
 from headwater.store.schema.name_keys import endpoint_key, hub_key, hub_name, key_of
 from headwater.store.schema.stored_rows import StampedFacet
@@ -70,7 +69,7 @@ class Entities:
                 keep(self, row)
 
     def make(self, events: Iterable[Event]) -> None:
-        """What these speak of and is neither at hand nor stored; to be called when everything stored was read."""
+        """Create the entities that are neither in memory nor stored; to be called after everything stored was read."""
         for event in events:
             self._make_datasets(use.dataset for use in event.datasets)
             if event.job is not None and event.job not in self.memory.jobs:
@@ -137,7 +136,15 @@ class Entities:
 
     def _make_job(self, named: Job, micros: int) -> None:
         key = key_of(named.namespace, named.name)
-        row = JobRow({}, self.standing.next(job), key, named.namespace, named.name, None, micros)
+        row = JobRow(
+            facets={},
+            id=self.standing.next(job),
+            key=key,
+            namespace=named.namespace,
+            name=named.name,
+            owner=None,
+            last_seen=micros,
+        )
         self.memory.jobs[named] = row
         _INSERT_JOB.run(self._conn, [vars(row)])
 
@@ -147,17 +154,8 @@ class Entities:
             id=self.standing.next(run),
             key=key_of(run_id),
             run_id=run_id,
-            job_id=0,
-            state=RunState.UNKNOWN,
-            started_at=None,
-            ended_at=None,
             first_event_at=micros,
             last_event_at=micros,
-            nominal_start=None,
-            nominal_end=None,
-            parent_run_id=None,
-            parent_key=None,
-            stamps={},
             stored=False,
             events=[],
         )
@@ -228,7 +226,7 @@ class Entities:
     # -- changing ---------------------------------------------------------------------------------
 
     def apply(self, event: Event) -> None:
-        """Take in what ``event`` says of its entities."""
+        """Apply the statements of ``event`` to its entities."""
         micros = to_micros(event.time)
         stamp = (micros, event.digest.hex())
         self.memory.weight += len(event.body)
@@ -259,26 +257,10 @@ class Entities:
         self._changed_jobs[row.id] = row
 
     def _apply_run(self, row: RunRow, event: Event, micros: int, stamp: Stamp) -> None:
-        facets = event.run_facets or {}
-        state = run_state(event.event_type)
-        row.first_event_at = min(row.first_event_at, micros)
-        row.last_event_at = max(row.last_event_at, micros)
-        if event.event_type == "START":
-            row.started_at = micros if row.started_at is None else min(row.started_at, micros)
-        if _newer(row.stamps, "job", stamp):
+        row.set_times_and_state(event, micros, stamp)
+        row.set_facets(event.run_facets or {}, stamp)
+        if row.is_newest("job", stamp):
             row.job_id = self.job(event.job).id
-        if state.terminal:
-            if _newer(row.stamps, "end", stamp):
-                row.state, row.ended_at = state, micros
-        elif "end" not in row.stamps:
-            row.state = progress([_as_type(row.state), event.event_type])
-        if "parent" in facets and _newer(row.stamps, "parent", stamp):
-            row.parent_run_id = parent_run_id(facets)
-            row.parent_key = key_of(row.parent_run_id) if row.parent_run_id is not None else None
-        if "nominalTime" in facets and _newer(row.stamps, "nominalTime", stamp):
-            start, end = nominal_times(facets)
-            row.nominal_start = to_micros(start) if start else None
-            row.nominal_end = to_micros(end) if end else None
         row.uses |= {(self.dataset(use.dataset).id, "input") for use in event.inputs}
         row.uses |= {(self.dataset(use.dataset).id, "output") for use in event.outputs}
         if row.events is not None:
@@ -383,17 +365,6 @@ def _update(table: Table) -> Prepared:
 
 
 _UPDATES = {table.name: _update(table) for table in (dataset, job, run)}
-
-
-def _newer(stamps: Stamps, what: str, stamp: Stamp) -> bool:
-    if what in stamps and tuple(stamps[what]) > stamp:
-        return False
-    stamps[what] = list(stamp)
-    return True
-
-
-def _as_type(state: str) -> str | None:
-    return None if state == RunState.UNKNOWN else state
 
 
 def chunks(items: list[Item]) -> Iterable[list[Item]]:

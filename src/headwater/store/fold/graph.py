@@ -59,7 +59,7 @@ class Graph:
         """The events just stored, by their digests: these need not be read again."""
 
     def fold(self, new: Collection[Event], renamed: Collection[int]) -> None:
-        """Take in the events just stored; fold again what was known under a name that no longer holds."""
+        """Fold the events just stored; fold again what was known under a name that is no longer valid."""
         self._fresh = {event.digest: event for event in new}
         runs: dict[int, RunRow] = {}
         jobs: set[int] = set()

@@ -2,9 +2,9 @@
 
 An edge of a :class:`Group` holds while any valid version of the group says so. In the ordinary case, a new version
 that is the newest of its group, only what it changes is touched, and nothing at all where it repeats the one before;
-that holds for one that arrives late, too, and senders with several connections have many of these. Where a late one
-says something else, or one goes away, only the time changes in which it was valid, however long the history of the
-group is. Where several go away, the whole group is folded anew; all ways lead to the same rows.
+that holds for one that arrives late, too, and senders with several connections have many of these. If a late one
+differs, or one is removed, only the time in which it was valid is folded again, however long the history of the group
+is. If several are removed, the whole group is folded again. All orders lead to the same rows.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _Kind:
         )
 
     def insert(self, conn: Connection, group: Group, spans: Iterable[Span]) -> None:
-        """Of edges equally new the last one stored is told first: the order must not hang on that of a set."""
+        """Of equally new edges the last one stored is listed first: the order must not depend on that of a set."""
         # Plain strings: a driver adapts those of an enum one by one.
         job_id, origin, target = group.job_id, str(group.origin), group.dataset_id
         if self.labelled:
@@ -215,7 +215,7 @@ class Intervals:
 
     def _begin(self, draft: Draft) -> None:
         """The first version of its group: there is nothing that it could change."""
-        # Each once, in the order they have in the content, which hangs on nothing but what is said.
+        # Each once, in the order of the content, which depends on the statements alone.
         statements: tuple[Collection[Element], ...] = (dict.fromkeys(map(tuple, draft.upstreams)), draft.columns.rows)
         for kind, said in zip(_KINDS, statements, strict=True):
             elements = self._labelled(kind, said)
@@ -333,7 +333,7 @@ class Intervals:
 
 
 def _differing(before: Collection[Element], after: Collection[Element]) -> dict[Element, None]:
-    """What one says and the other does not: in their order, which hangs on nothing but what is said."""
+    """The elements of one content that the other lacks, in an order that depends on the statements alone."""
     gone, new = dict.fromkeys(before), dict.fromkeys(after)
     return dict.fromkeys([*(one for one in gone if one not in new), *(one for one in new if one not in gone)])
 

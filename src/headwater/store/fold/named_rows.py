@@ -1,5 +1,5 @@
-"""The derived tables as rows of names: what two stores that took in the same events have in common, whatever ids they
-gave out.
+"""The derived tables as rows of names: equal in two stores that ingested the same events, whatever ids they
+assigned.
 
 A name is here the SHA-256 that the store keeps of it (``key``), which names of any length have.
 """
@@ -118,7 +118,7 @@ def _target(column: Column[object]) -> Table | None:
 
 
 def _spoken_of() -> list[ColumnElement[bool]]:
-    """A name that only a withdrawn statement mentioned keeps its row, but nothing speaks of it any more."""
+    """A name that only a withdrawn statement mentioned keeps its row, but nothing refers to it any more."""
     columns = (version.c.dataset_id, lineage.c.upstream_id, symlink.c.alias_id, edge.c.upstream_id)
     return [exists().where(column == dataset.c.id) for column in columns]
 
@@ -154,7 +154,7 @@ _VERSION_IDS = ("dataset_id", "partition_id", "origin", "job_id", "run_id", "eve
 class NamedVersions:
     """NamedVersions, each with its lineage rows. What several share is read once, as far as memory goes.
 
-    ``check``: whether the digests have to be those of what is there. They hang on ids, so they are not compared.
+    ``check``: whether the digests must match their rows. They depend on ids, so they are not compared.
     """
 
     def __init__(self, conn: Connection, *, check: bool) -> None:

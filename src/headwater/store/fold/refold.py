@@ -58,8 +58,7 @@ class Refold:
         self.max_direct_edges = max_direct_edges
         self._stack = ExitStack()
         self._worker: subprocess.Popen[bytes] | None = None
-        in_memory = database.is_sqlite and database.file is None
-        if count < _WORTH_A_PROCESS or in_memory or not sys.executable:
+        if count < _WORTH_A_PROCESS or database.is_in_memory or not sys.executable:
             self._scratch = "memory://"
         else:
             folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="headwater-verify-"))

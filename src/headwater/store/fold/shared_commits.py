@@ -1,8 +1,8 @@
 """Sharing commits between the threads of a process.
 
 A commit waits for the disk, and a store has one writer at a time, so threads that ingest at once would queue for it.
-Whoever has the turn takes along what the others have waiting: each caller still returns only when its own events are
-on disk, and one whose events cannot be stored fails alone.
+The thread that has the lock also commits the waiting events of the others: each caller still returns only when its own
+events are on disk, and one whose events cannot be stored fails alone.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class SharedCommits:
                 self._lead()
 
     def _lead(self) -> None:
-        """Commit one batch, which begins with the caller's own, and hand over to whoever has come in meanwhile."""
+        """Commit one batch, which begins with the caller's own events, and pass the lock to a caller that has
+        arrived meanwhile."""
         batch = self._next_batch()
         try:
             self._settle(batch)

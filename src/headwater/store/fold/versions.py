@@ -34,13 +34,13 @@ class VersionWriter:
         self._expect_to_be_sent()
         self._new[version_id] = draft, valid_to
         return Newest(
-            version_id,
-            draft.partition_id,
-            draft.writer.written_at,
-            draft.writer.tiebreak,
-            draft.upstream_digest,
-            draft.column_digest,
-            draft.schema_digest,
+            id=version_id,
+            partition_id=draft.partition_id,
+            written_at=draft.writer.written_at,
+            tiebreak=draft.writer.tiebreak,
+            upstream_digest=draft.upstream_digest,
+            column_digest=draft.column_digest,
+            schema_digest=draft.schema_digest,
         )
 
     def end(self, version_id: int, at: int) -> None:

@@ -234,7 +234,18 @@ def _draft_target(
     columns = _column_content(entities, flows, edges, {read.upstream_id for read in reads})
     schema = next((fields for f in facets if (fields := schema_fields(f))), None)
     label = next((text for f in facets if (text := version_label(f)) is not None), None)
-    return [Draft(group, partition_id, writer, reads, columns, schema, label) for partition_id in partitions]
+    return [
+        Draft(
+            group=group,
+            partition_id=partition_id,
+            writer=writer,
+            reads=reads,
+            columns=columns,
+            schema=schema,
+            label=label,
+        )
+        for partition_id in partitions
+    ]
 
 
 def _reads(

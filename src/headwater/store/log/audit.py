@@ -1,9 +1,9 @@
 """The append-only audit log.
 
-Each entry's hash covers the entry and the hash before it: SHA-256 over RFC 8785 canonical JSON, so anybody can
-recompute it with another implementation. Triggers (see the migrations) refuse UPDATE and DELETE; the chain shows
-what was done behind the triggers' back (``verify.py``), except by someone who writes it anew from some entry on to the
-end: for that a checkpoint has to be kept elsewhere.
+Each entry's hash covers the entry and the hash before it: SHA-256 over RFC 8785 canonical JSON, so it can be
+recomputed with another implementation. Triggers (see the migrations) refuse UPDATE and DELETE; the chain detects
+changes that bypass the triggers (``verify.py``), except a rewrite from some entry to the end: to detect that, a
+checkpoint must be stored elsewhere.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Deed:
 
 
 def record(conn: Connection, standing: Standing, deeds: Sequence[tuple[Actor, Deed]]) -> None:
-    """Append to the log and move the head. The caller holds the write lock, so nobody else moves it."""
+    """Append to the log and move the head. The caller holds the write lock, so no other process moves it."""
     before, now = standing.seq, to_micros(datetime.now(UTC))
     rows = []
     for actor, deed in deeds:

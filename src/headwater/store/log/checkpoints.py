@@ -1,7 +1,7 @@
 """Checkpoints: the log's size and root, signed. And the entries that say which key signs.
 
 The last entry under a checkpoint announces it: its number, and the SHA-256 of the checkpoint before it. So the log
-itself says which checkpoints there are, and one that somebody deletes is missed.
+itself lists the checkpoints, and a deleted one is detected.
 """
 
 from __future__ import annotations
@@ -62,9 +62,10 @@ def origin(conn: Connection) -> str:
 
 
 def sign(conn: Connection, ring: KeyRing, actor: Actor, anchored: Sequence[Anchored] = ()) -> SignedCheckpoint:
-    """Of the log as it is; the one there is already, if nothing was added since. The caller holds the write lock.
+    """Sign the current log; returns the existing checkpoint if nothing was added since. The caller holds the write
+    lock.
 
-    A log must never sign what does not go on from what it signed before, here or in a second place.
+    A log must never sign a state that does not extend what it signed before, here or in an anchor.
     """
     history = key_history(conn)
     for where, note in anchored:

@@ -85,8 +85,8 @@ def _page(conn: Connection, start: int, stop: int) -> list[PlainRow]:
 
 
 def as_stored(conn: Connection, query: Select[*tuple[object, ...]]) -> list[PlainRow]:
-    """The rows as the driver gives them: of a million each step on the way counts, and what was tampered with may be of
-    a type that nobody expects."""
+    """The rows as the driver returns them: with a million of them each step counts, and a tampered value may be of
+    any type."""
     return fetch_plainly(conn, str(query.compile(conn.engine, compile_kwargs={"literal_binds": True})))
 
 

@@ -41,8 +41,7 @@ def verify_events(
     """
     count, last = conn.execute(select(func.count(), func.max(event.c.id)).select_from(event)).one()
     processes = min((os.cpu_count() or 1) - busy, _MAX_PROCESSES, 1 + count // _WORTH_A_PROCESS)
-    in_memory = database.is_sqlite and database.file is None
-    parts = [] if in_memory or not sys.executable else _ranges(conn, count, last, processes)
+    parts = [] if database.is_in_memory or not sys.executable else _ranges(conn, count, last, processes)
     if len(parts) < 2:
         parts = [EventRange()]
     seen = _verified(database, conn, parts, certified, progress)

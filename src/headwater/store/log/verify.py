@@ -1,7 +1,7 @@
 """Does the store hold? Everything recomputed, the first thing that does not hold named.
 
-In this order: every entry and how it follows from the one before; the tree over them; who signs; what was signed; what
-was kept in a second place; whether a checkpoint is missing that the log announces; the chains of certificates; the
+In this order: every entry and how it follows from the one before; the tree over them; who signs; what was signed; the
+checkpoints of an anchor; whether a checkpoint is missing that the log announces; the chains of certificates; the
 events, each against its entry in the log; and the graph, against a fresh fold of all events.
 """
 
@@ -49,7 +49,7 @@ def verify(
     graph: bool = True,
     progress: VerifyProgress | None = None,
 ) -> Verified:
-    """``graph`` counts only with ``events``: what is folded has to be what was taken in."""
+    """``graph`` counts only with ``events``: the folded events must be the ingested ones."""
     count = conn.execute(select(func.count()).select_from(event)).scalar_one() if events and graph else 0
     refold = Refold(database, count, read_max_direct_edges(conn))
     try:

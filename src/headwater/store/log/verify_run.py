@@ -46,7 +46,7 @@ def verify_run(
     key: str | None,
     anchored: Sequence[Anchored] | None = None,
 ) -> VerifiedRun:
-    """``anchored``: checkpoints of a second place. Each has to be one of this log, and what they cover of the run is
+    """``anchored``: checkpoints of an anchor. Each must be of this log, and the part of the run that they cover is
     proven to be in them, not only in what the store itself has signed."""
     found, conn = find_whole_run(view, run_id), view.conn
     events = _events(conn, found.id)
@@ -109,7 +109,7 @@ def _newest_checkpoint(conn: Connection, history: KeyHistory, key: str | None) -
 
 
 def _elsewhere(conn: Connection, history: KeyHistory, leaves: Tiles, anchored: Sequence[Anchored]) -> Checkpoint | None:
-    """The newest of a second place, where all of them are of this log as it is."""
+    """The newest checkpoint of the anchor, after checking that all of them are of this log."""
     there_are, newest = size_of(conn), None
     for where, note in anchored:
         signed, state = _read(where, note, history)

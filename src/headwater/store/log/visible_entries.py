@@ -59,7 +59,7 @@ def _visible_numbers(view: View, rows: Sequence[Row[*tuple[object, ...]]]) -> se
 
 
 def _digest(row: Row[*tuple[object, ...]]) -> bytes:
-    """Nothing where somebody has tampered with it: no event is found by that."""
+    """None if it was tampered with: then no event has it."""
     try:
         return bytes.fromhex((digest_in(row.details) or "").removeprefix("sha256:"))
     except ValueError:

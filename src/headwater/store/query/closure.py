@@ -83,7 +83,15 @@ def dress(view: View, walk: Walk, found: Reach, tied: Mapping[Ref, Dependency]) 
         behind.append(via_job)
         parent = _parent(nodes, by_dataset, (near_id, near_part), depth - 1)
         part = parts[ref[1]] if ref[1] is not None else None
-        node = Node(endpoint_of(*name), part, walk.grain, depth, via(*behind), parent, tied.get(ref))
+        node = Node(
+            endpoint=endpoint_of(*name),
+            part=part,
+            grain=walk.grain,
+            depth=depth,
+            via=via(*behind),
+            parent=parent,
+            dependency=tied.get(ref),
+        )
         nodes[ref] = node
         by_dataset.setdefault((ref[0], depth), node)
     return nodes
@@ -202,7 +210,18 @@ def _column_via(
     via_job: bool,
 ) -> Via:
     by = _job(job_namespace, job_name)
-    return Via(by, run_id, _ORIGINS[origin], None, None, subtype, Dependency(dependency), bool(masking), logic, via_job)
+    return Via(
+        job=by,
+        run_id=run_id,
+        origin=_ORIGINS[origin],
+        basis=None,
+        type=None,
+        transformation=subtype,
+        dependency=Dependency(dependency),
+        masking=bool(masking),
+        logic=logic,
+        via_job=via_job,
+    )
 
 
 def _job(namespace: str | None, name: str | None) -> Job | None:

@@ -1,6 +1,7 @@
-"""Where a list goes on: after the last thing that was shown, not after so many. Inserts do not shift it.
+"""The position at which a list continues: after the last item that was shown, not after a number of items. Inserts
+do not shift it.
 
-A cursor is the place itself, in the order of the list. It is opaque to whoever holds it, and not secret.
+A cursor is the position itself, in the order of the list. It is opaque to clients, and not secret.
 """
 
 from __future__ import annotations

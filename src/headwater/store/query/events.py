@@ -187,7 +187,7 @@ def _body(view: View, row: _Body) -> bytes | None:
 
 
 def runs_after(view: View, number: int, limit: int) -> list[ReceivedEvent]:
-    """Events of runs that arrived after the one of this number, in their order: what a stream tells of."""
+    """Events of runs that arrived after the one of this number, in their order: the content of an event stream."""
     event = view.tables.event
     query = _events(view.tables, event.c.problems, event.c.received_at)
     query = query.where(event.c.id > number, event.c.run_id.is_not(None))

@@ -1,7 +1,7 @@
-"""What runs said when they ended: the last event of each that ended it, read again.
+"""Statements of runs at their end: the last event of each finished run, read again.
 
-Facets of runs and of single writes are nowhere but in the events, so what is wanted of them for a list is read from
-the one event that tells most. A run tells again when it ends what it told before; one that does not has no word here.
+Facets of runs and of single writes are only in the events, so what a list needs of them is read from the one event
+with the most content. At its end a run repeats its earlier statements; a run that does not has no entry here.
 """
 
 from __future__ import annotations

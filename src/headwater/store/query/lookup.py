@@ -26,9 +26,9 @@ _MOST_SPLITS = 400
 
 
 def is_known(tables: VisibleTables) -> ColumnElement[bool]:
-    """Of rows of ``tables.dataset``: an event had it among its datasets, or lineage that counts leads to it or from it.
+    """For rows of ``tables.dataset``: an event had it among its datasets, or current lineage leads to it or from it.
 
-    A name that only a withdrawn statement mentioned is not known: its row is there, but nothing speaks for it.
+    A name that only a withdrawn statement mentioned is unknown: its row exists, but nothing refers to it.
     """
     dataset = tables.dataset
     written = exists().where(tables.version.c.dataset_id == dataset.c.id)

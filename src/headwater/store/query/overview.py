@@ -1,7 +1,7 @@
-"""What somebody should look at first: what failed, what does not add up, what is not known, what ran last.
+"""Problems that need attention first: failures, unbalanced ledgers, incomplete lineage, the latest runs.
 
-All of it is asked of the newest runs, so that it takes as long however many there were before. What lies further back
-is in the lists of runs and of coverage.
+All of it covers the newest runs, so that its time does not depend on the number of older ones. These are in the
+lists of runs and of coverage.
 """
 
 from __future__ import annotations

@@ -94,7 +94,15 @@ def _measured_quality(
                 yield QualityOfDataset(
                     dataset_id,
                     at,
-                    QualityStatement(quality_id, named, QualityBasis.MEASURED, told_at, report, by, row.run_id),
+                    QualityStatement(
+                        quality_id=quality_id,
+                        dataset=named,
+                        basis=QualityBasis.MEASURED,
+                        told_at=told_at,
+                        report=report,
+                        job=by,
+                        run_id=row.run_id,
+                    ),
                 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from datetime import datetime
 from typing import Protocol
 
@@ -84,21 +85,20 @@ def select_runs(tables: VisibleTables) -> Select[*tuple[object, ...]]:
 
 
 def run_of(row: ListedRun) -> Run:
+    """Fields of a run are the columns of these names; times are stored in microseconds."""
+    values = {name: getattr(row, name) for name in (*_PLAIN, *_TIMES)}
+    values |= {name: from_micros(values[name]) for name in _TIMES if values[name] is not None}
     return Run(
-        run_id=row.run_id,
         job=Job(row.job_namespace, row.job_name),
         state=RunState(row.state),
-        started_at=_moment(row.started_at),
-        ended_at=_moment(row.ended_at),
-        last_event_at=from_micros(row.last_event_at),
-        nominal_start=_moment(row.nominal_start),
-        nominal_end=_moment(row.nominal_end),
         parent_run_id=row.parent_run_id if row.parent_visible else None,
+        **values,
     )
 
 
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
+_COMPOSED = ("job", "state", "parent_run_id")
+_TIMES = tuple(field.name for field in fields(Run) if str(field.type).startswith("datetime"))
+_PLAIN = tuple(field.name for field in fields(Run) if field.name not in (*_COMPOSED, *_TIMES))
 
 
 def describe_run(view: View, run_id: str) -> RunDetail:
@@ -190,7 +190,7 @@ def _column_order(edge: ColumnEdge) -> tuple[str, ...]:
 
 
 def diff_runs(view: View, run_a: str, run_b: str) -> RunDiff:
-    """What ``run_b`` did otherwise than ``run_a``."""
+    """The differences of ``run_b`` from ``run_a``."""
     (a, before), (b, after) = _account(view, run_a), _account(view, run_b)
     return RunDiff(
         run_a=a,

@@ -1,4 +1,4 @@
-"""Versions apart from their datasets: what was told of one when it was written, which of them runs read and wrote."""
+"""Versions of datasets: the metadata of each when it was written, and which of them runs read and wrote."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def _is_deleted(facet: object) -> bool:
 
 
 def versions_of_runs(view: View, run_ids: Collection[str]) -> dict[str, RunVersions]:
-    """What each wrote, and the version that each input had when the run began; none where nobody is known to have
-    written it before."""
+    """What each run wrote, and the version that each input had when the run began; none if no earlier write is
+    known."""
     found: dict[str, RunVersions] = defaultdict(RunVersions)
     for row in view.execute(_wrote(view.tables, run_ids)):
         found[row.by].outputs.append(_version(row))

@@ -101,7 +101,7 @@ def write_expiry(conn: Connection, expired: Iterable[tuple[int, bytes]]) -> int:
 def write_commit(
     conn: Connection, id: str, kind: str, rows: int, added: Sequence[Mapping[str, object]], removed: Iterable[str]
 ) -> None:
-    """The caller holds the write lock and has changed the books. ``added`` have the SHA-256 of their bytes."""
+    """The caller holds the write lock and has changed the list of files. ``added`` have the SHA-256 of their bytes."""
     details: dict[str, object] = {
         "added": [file_entry(file) for file in sorted(added, key=lambda file: str(file["path"]))],
         "compaction": id,

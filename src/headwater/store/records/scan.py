@@ -14,7 +14,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
@@ -56,11 +56,11 @@ class KeyRange:
 class HotScan:
     """Rows up to load ``upto`` of these ``days`` (empty: all days) that are not archived; with ``archived_too`` all.
 
-    ``address``: the file of SQLite, or the connection string that libpq takes for PostgreSQL.
+    ``address``: what the driver of that ``database`` takes: a file, or a connection string.
     """
 
     address: str
-    is_sqlite: bool
+    database: str
     upto: int
     days: tuple[int, ...] = ()
     archived_too: bool = False
@@ -91,7 +91,7 @@ class HotScan:
     def _statement(
         self, part: KeyRange, columns: Sequence[str] = _COLUMNS, order: str = "h.root_key"
     ) -> tuple[str, Sequence[bytes | int]]:
-        placeholder = "?" if self.is_sqlite else "%s"
+        placeholder = _PLACEHOLDERS[self.database]
         values: list[bytes | int] = [part.low, self.upto]
         conditions = [f"h.root_key >= {placeholder}", f"h.load <= {placeholder}"]
         if part.high is not None:
@@ -104,33 +104,40 @@ class HotScan:
         selected = ", ".join(f"h.{name}" for name in columns)
         return f"SELECT {selected} FROM record_hot h WHERE {' AND '.join(conditions)} ORDER BY {order}", values
 
-    @contextmanager
-    def _cursor(self) -> Iterator[_Cursor]:
-        """On PostgreSQL a named one: the rows then stay on the server until they are fetched."""
-        if self.is_sqlite:
-            import sqlite3
-            from urllib.parse import quote
+    def _cursor(self) -> AbstractContextManager[_Cursor]:
+        return _CURSORS[self.database](self.address)
 
-            file = f"file:{quote(self.address)}?mode=ro"
-            with (
-                closing(sqlite3.connect(file, uri=True, timeout=60)) as connection,
-                closing(connection.cursor()) as plain,
-            ):
-                yield plain
-            return
-        try:
-            import psycopg
-        except ImportError:
-            raise RuntimeError(
-                "Python on this executor has no psycopg, which reads the store in PostgreSQL: "
-                "install psycopg[binary] wherever Spark tasks run."
-            ) from None
-        with closing(psycopg.connect(self.address)) as server, closing(server.cursor("headwater_scan")) as named:
-            yield named
+
+@contextmanager
+def _sqlite_cursor(address: str) -> Iterator[_Cursor]:
+    import sqlite3
+    from urllib.parse import quote
+
+    file = f"file:{quote(address)}?mode=ro"
+    with closing(sqlite3.connect(file, uri=True, timeout=60)) as connection, closing(connection.cursor()) as cursor:
+        yield cursor
+
+
+@contextmanager
+def _postgresql_cursor(address: str) -> Iterator[_Cursor]:
+    """A named one: the rows then stay on the server until they are fetched."""
+    try:
+        import psycopg
+    except ImportError:
+        raise RuntimeError(
+            "Python on this executor has no psycopg, which reads the store in PostgreSQL: "
+            "install psycopg[binary] wherever Spark tasks run."
+        ) from None
+    with closing(psycopg.connect(address)) as connection, closing(connection.cursor("headwater_scan")) as cursor:
+        yield cursor
+
+
+_CURSORS = {"sqlite": _sqlite_cursor, "postgresql": _postgresql_cursor}
+_PLACEHOLDERS = {"sqlite": "?", "postgresql": "%s"}
 
 
 def _fetch_batch(cursor: _Cursor) -> pa.RecordBatch | None:
-    """The next batch. Garbage collection is off meanwhile: so many new objects trigger it, and it frees nothing."""
+    """The next batch. Garbage collection is off meanwhile: this many new objects trigger it, and it frees nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -54,8 +54,6 @@ class StoredRun(Protocol):
     ended_at: int | None
     first_event_at: int
     last_event_at: int
-    nominal_start: int | None
-    nominal_end: int | None
     parent_run_id: str | None
 
 

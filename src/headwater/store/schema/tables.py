@@ -2,9 +2,9 @@
 
 Three layers:
 
-* facts: ``event``, kept as received, and ``audit``, the log, append-only; beside the log what makes proofs quick and
+* facts: ``event``, stored as received, and ``audit``, the log, append-only; beside the log what makes proofs quick and
   what was signed: ``log_tile``, ``checkpoint``, ``certificate``, append-only too;
-* entities that events speak of: ``dataset``, ``job``, ``run``, with the facets that hold now;
+* entities that events name: ``dataset``, ``job``, ``run``, with the facets that hold now;
 * the graph folded from them: ``version``, ``lineage``, ``edge``, ``column_edge``. These can be rebuilt from the events.
 
 Names have no length limit, and a B-tree entry does, so every unique key is a SHA-256 of the name (``key``). Partition
@@ -35,6 +35,8 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+
+from headwater.store.engine.dialect import DIALECTS
 
 OPEN = 2**63 - 1
 """The end of an interval that has not ended, in microseconds."""
@@ -99,8 +101,11 @@ def _key() -> Column[bytes]:
 
 def _index(*columns: str, where: str, postgresql_using: str | Literal[False] = False) -> Index:
     """Of the rows that are ever looked for by it; for the others each write would be in vain."""
-    condition = text(where)
-    return Index(None, *columns, sqlite_where=condition, postgresql_where=condition, postgresql_using=postgresql_using)
+    index = Index(None, *columns, postgresql_using=postgresql_using)
+    for name, dialect in DIALECTS.items():
+        if dialect.has_partial_indexes:
+            index.dialect_kwargs[f"{name}_where"] = text(where)
+    return index
 
 
 event = Table(

@@ -5,9 +5,7 @@ They are written as headwater/jvm says. `Part` is written into stored plans by i
 
 from __future__ import annotations
 
-from typing import Any
-
-from headwater.jvm import JavaClasses, shared_classes
+from headwater.jvm import JavaClasses, JavaObject, shared_classes
 from headwater.plan.operator_traits import operators_with
 
 _NAMES = (
@@ -17,10 +15,10 @@ _NAMES = (
     "PlanStream",
     "DeepStack",
     "PlanLeaves",
+    "Reflection",
     "WrittenQuery",
     "KeptPlan",
     "RestoredPlan",
-    "Reflection",
     "FileListing",
     "SourcePins",
     "FileStatuses",
@@ -28,6 +26,6 @@ _NAMES = (
 )
 
 
-def plan_classes(gateway: Any) -> JavaClasses:
+def plan_classes(gateway: JavaObject) -> JavaClasses:
     storable = " ".join(sorted(operators_with(lambda traits: traits.storable)))
     return JavaClasses(gateway, __package__, _NAMES, shared_classes(gateway), {"STORABLE_OPERATORS": storable})

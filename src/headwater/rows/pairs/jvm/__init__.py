@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, JavaObject
 from headwater.rows.provenance import block_classes
 
 _NAMES = ("NumericIds", "ParquetFolder", "PathNumbers")
 
 
-def pair_classes(gateway: Any) -> JavaClasses:
+def pair_classes(gateway: JavaObject) -> JavaClasses:
     return JavaClasses(gateway, __package__, _NAMES, above=block_classes(gateway))

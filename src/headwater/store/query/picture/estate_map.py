@@ -23,7 +23,7 @@ and what was last written long ago is not what a map is looked at for."""
 
 
 def estate_map(view: View, *, namespace: str | None = None, as_of: int | None = None) -> EstateMap:
-    """The first datasets by name, and the edges between them; of one ``namespace``, where told."""
+    """The first datasets by name, and the edges between them; optionally of one ``namespace``."""
     found = _datasets(view, namespace, as_of)
     rows = found[:MOST_DATASETS]
     place = {row.id: number for number, row in enumerate(rows)}
@@ -57,7 +57,7 @@ def _datasets(view: View, namespace: str | None, as_of: int | None) -> list[_Nam
 
 
 def was_known(tables: VisibleTables, as_of: int) -> ColumnElement[bool]:
-    """Of a dataset: by then somebody had spoken of it, under whichever name, or something flowed."""
+    """Whether an event had mentioned the dataset by then, under any name, or data had flowed."""
     dataset, edge, name = tables.dataset, tables.edge, tables.dataset_name.alias()
     spoken_of = exists().where(name.c.canonical_id == dataset.c.id, name.c.first_seen <= as_of)
     held = holding(edge, as_of)

@@ -1,4 +1,4 @@
-"""What lies around a dataset, some hops each way and of each node only so many neighbours; and every edge between.
+"""The neighbourhood of a dataset: some hops each way, a limited number of neighbours per node, and every edge between.
 
 :mod:`surroundings` draws all there is. Here a hub may have ten thousand neighbours: they are counted and cut by the
 database, and what a card counts says how many are not shown.

@@ -136,7 +136,15 @@ def _drawn(view: View, refs: set[Ref], also: Collection[int] = ()) -> Surroundin
     named = job_names(view, jobs)
     names = names_of(view, ids)
     flows = {
-        Flow(ends[0], None, ends[1], None, _by_id(named, row.job_id), row.type, None)
+        Flow(
+            upstream=ends[0],
+            upstream_column=None,
+            downstream=ends[1],
+            downstream_column=None,
+            job=_by_id(named, row.job_id),
+            type=row.type,
+            logic=None,
+        )
         for row in rows
         for ends in [[_end(end, row, names, named) for end in (row.upstream_id, row.downstream_id)]]
     }
@@ -170,13 +178,13 @@ def _drawn_columns(view: View, refs: set[Ref]) -> Surroundings:
     named = job_names(view, {row.job_id for row in rows if row.job_id is not None})
     flows = {
         Flow(
-            names[row.upstream_id],
-            _by_id(texts, row.upstream_column_id),
-            names[row.downstream_id],
-            _by_id(texts, row.downstream_column_id),
-            _by_id(named, row.job_id),
-            row.subtype or row.dependency,
-            row.logic,
+            upstream=names[row.upstream_id],
+            upstream_column=_by_id(texts, row.upstream_column_id),
+            downstream=names[row.downstream_id],
+            downstream_column=_by_id(texts, row.downstream_column_id),
+            job=_by_id(named, row.job_id),
+            type=row.subtype or row.dependency,
+            logic=row.logic,
         )
         for row in rows
     }

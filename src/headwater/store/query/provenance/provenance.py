@@ -131,7 +131,7 @@ def _position(row: UseOfDataset) -> tuple[int, str, str]:
 
 
 def _first_runs(view: View, said: Mapping[int, Sequence[PositionedProvenance]]) -> dict[int, int]:
-    """By dataset: the run that wrote it first, unless somebody states that it was written before."""
+    """By dataset: the run that wrote it first, unless an earlier write is stated."""
     firsts = first_writes(view, said.keys())
     return {owner: row.id for owner, row in firsts.items() if not any(_wrote_by(one, row.at) for one in said[owner])}
 

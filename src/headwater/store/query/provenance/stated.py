@@ -1,4 +1,4 @@
-"""Provenance that somebody stated: events of a dataset itself, and documents that came with an import."""
+"""Stated provenance: events of a dataset itself, and imported documents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PositionedProvenance:
 
 
 def default_operation(kind: ProvenanceEvent | None) -> str:
-    """What it was, where nobody says more."""
+    """The operation if none is stated."""
     return _OPERATIONS.get(kind, "write") if kind is not None else "write"
 
 
@@ -149,7 +149,7 @@ def _imported(view: View, named: Mapping[int, Dataset]) -> Iterator[tuple[int, P
 
 
 def _visible(view: View, documents: Sequence[Document]) -> Iterator[Document]:
-    """What an export says of a run comes with the job's name, and is not told where that is hidden."""
+    """An exported document about a run names the job, and is not shown if that job is hidden."""
     for document in documents:
         if view.is_everything or without_hidden(document, view.sees) is document:
             yield document

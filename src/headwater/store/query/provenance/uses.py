@@ -136,7 +136,8 @@ class RunWords:
         return said[-1] if said else None
 
     def take(self, said: Mapping[str, object], shown: Mapping[str, object] | None) -> None:
-        """Events are taken in their order: a later facet replaces an earlier one. ``shown``: what may be told of it."""
+        """Events are applied in their order: a later facet replaces an earlier one. ``shown``: which of it is
+        visible."""
         facets = object_at(shown, "run", "facets")
         if PROVENANCE_FACET in facets:
             self.document = read_provenance(facets) or {}

@@ -23,7 +23,7 @@ def match_in(name: str, whole: str, wanted: str) -> Match | None:
 
 
 def escaped(text: str) -> str:
-    """As it stands in a pattern of LIKE, escaped by a backslash."""
+    """Escaped by a backslash, for a pattern of LIKE."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
