@@ -197,10 +197,10 @@ def test_openlineage_s_client_with_a_key(server: ServerProcess, served_url: str)
             auth = create_token_provider({"type": "api_key", "apiKey": key})
             sending = OpenLineageClient(transport=HttpTransport(HttpConfig(url=server.url, auth=auth)))
             if taken:
-                sending.emit(told(1))
+                sending.emit(client_event(1))
             else:
                 with pytest.raises(HTTPError, match="401"):
-                    sending.emit(told(2))
+                    sending.emit(client_event(2))
             sending.close()
         assert [run.run_id for run in store.runs()] == [run_id("client 1")]
         (entry,) = store.audit(event_type="event.ingested")
