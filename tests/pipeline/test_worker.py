@@ -267,7 +267,7 @@ class ErrorWithoutText(Exception):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (ErrorWithoutText(), "Mute"),
+        (ErrorWithoutText(), "ErrorWithoutText"),
         (KeyError(), "KeyError"),
         (ValueError("half \ud800"), "ValueError: half \\ud800"),
         (ValueError("x" * 9000), "ValueError: " + "x" * 1987 + "…"),
