@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from headwater.capturing import DEFAULT_STORE
 from headwater.errors import RowsError
 
 if TYPE_CHECKING:
@@ -66,9 +64,10 @@ def trace(
 def _history(store: str | Store | None) -> Iterator[Store]:
     """A store that the caller passed stays open."""
     if store is None or isinstance(store, str):
+        from headwater.store.address import default_store
         from headwater.store.store import Store as Opened
 
-        with Opened(store or os.environ.get("HEADWATER_STORE") or DEFAULT_STORE, create=False) as opened:
+        with Opened(store or default_store(), create=False) as opened:
             yield opened
     else:
         yield store

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 from rich.tree import Tree
 
+from headwater.rows.column_names import FILE, OUT_ID, ROW, is_added
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _VERIFIED_STYLES = {"yes": "green", "no": "red", "not tried": "dim"}
 _MAX_COLUMNS = 8  # columns of a row in the tree
 _MAX_VALUE_LENGTH = 40  # characters of a value there
+_JSON_OPTIONS = {"ignoreNullFields": "false"}
 
 
 def trace_document(trace: Trace, max_rows: int) -> dict[str, Any]:
@@ -82,7 +85,7 @@ def rows_document(frame: DataFrame, max_rows: int) -> dict[str, Any]:
     version."""
     from pyspark.sql import functions as F
 
-    json_row = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
+    json_row = F.to_json(F.struct("*"), _JSON_OPTIONS)
     rows = [json.loads(row[0]) for row in frame.limit(max_rows + 1).select(json_row).collect()]
     is_complete = len(rows) <= max_rows
     return {"count": len(rows) if is_complete else frame.count(), "rows": rows[:max_rows]}
@@ -133,9 +136,13 @@ def _row_text(row: dict[str, Any]) -> str:
 
 
 def _data_columns(row: dict[str, Any]) -> dict[str, Any]:
-    from headwater.rows.answer import ANSWER_COLUMNS
-
-    return {name: value for name, value in row.items() if name not in ANSWER_COLUMNS}
+    """Without the columns that an answer adds, which are the last ones."""
+    names = list(row)
+    for added in ((OUT_ID,), (FILE, ROW)):
+        last = names[-len(added) :]
+        if len(last) == len(added) and all(map(is_added, last, added)):
+            return {name: row[name] for name in names[: -len(added)]}
+    return row
 
 
 def _short_value(value: Any) -> str:

@@ -12,19 +12,20 @@ from functools import reduce
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from headwater.errors import shorten
-from headwater.rows.backward import BackwardTrace, column_names, is_close
+from headwater.rows.backward import BackwardTrace, as_stored, comparable, internal_names, is_same_row, with_suffix
+from headwater.rows.column_names import OUT_ID
 from headwater.rows.grain import GRAINS, Grain
-from headwater.rows.identity import OUT_ID
-from headwater.rows.provenance import PlanColumn, RowProvenance
+from headwater.rows.provenance import RowProvenance
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 DEFAULT_LIMIT = 1_000
 """Up to this many pairs of a traced row and a source row, an answer is verified by default."""
 _MAX_SINGLE_ROWS = 5
 """Traced rows that are verified one by one, where together they do not come back."""
 _MAX_SHOWN_VALUES = 4
+_AGAIN = "_again"
 
 Pair: TypeAlias = tuple[int, str, str, int]
 """(source, out_id, file, row)."""
@@ -81,10 +82,10 @@ def _collect_pairs(trace: BackwardTrace, limit: int) -> list[Pair] | None:
 
 
 def _compare(trace: BackwardTrace, pairs: Sequence[Pair]) -> Verification:
-    asked = trace.rows.toDF(*column_names(trace.provenance), OUT_ID)
-    lost = _lost_rows(trace.provenance, asked, pairs).limit(_MAX_SINGLE_ROWS + 1).collect()
+    asked = trace.rows.toDF(*internal_names(trace.provenance), OUT_ID)
+    lost = _lost_rows(trace, asked, pairs).limit(_MAX_SINGLE_ROWS + 1).collect()
     if len(lost) <= _MAX_SINGLE_ROWS:  # rows of one may stand in another's way, as where both are in one limit
-        lost = [row for row in lost if _is_lost_alone(trace.provenance, asked, row[OUT_ID], pairs)]
+        lost = [row for row in lost if _is_lost_alone(trace, asked, row[OUT_ID], pairs)]
     if not lost:
         return Verification("yes")
     columns = trace.provenance.columns
@@ -97,22 +98,24 @@ def _compare(trace: BackwardTrace, pairs: Sequence[Pair]) -> Verification:
     return Verification("no", f"the returned rows alone do not give {count} rows again, for example {values}")
 
 
-def _is_lost_alone(provenance: RowProvenance, asked: DataFrame, out_id: str, pairs: Sequence[Pair]) -> bool:
+def _is_lost_alone(trace: BackwardTrace, asked: DataFrame, out_id: str, pairs: Sequence[Pair]) -> bool:
     own_pairs = [pair for pair in pairs if pair[1] == out_id]
     if len(own_pairs) == len(pairs):
         return True  # it was alone
-    return not _lost_rows(provenance, asked.where(asked[OUT_ID] == out_id), own_pairs).isEmpty()
+    return not _lost_rows(trace, asked.where(asked[OUT_ID] == out_id), own_pairs).isEmpty()
 
 
-def _lost_rows(provenance: RowProvenance, asked: DataFrame, pairs: Iterable[Pair]) -> DataFrame:
+def _lost_rows(trace: BackwardTrace, asked: DataFrame, pairs: Iterable[Pair]) -> DataFrame:
     """The asked rows that the query does not give on the rows of these pairs alone."""
+    provenance = trace.provenance
     places: dict[int, dict[str, set[int]]] = {number: {} for block in provenance.blocks for number in block.sources}
     for number, _, file, row in pairs:
         places[number].setdefault(file, set()).add(row)
-    frames = {number: _rows_at(provenance, number, files) for number, files in places.items()}
-    names = [f"{name}_again" for name in column_names(provenance)]
-    again = provenance.execute_on(frames).toDF(*names)
-    return asked.join(again, reduce(lambda one, other: one & other, _conditions(provenance)), "left_anti")
+    names = internal_names(provenance)
+    again = provenance.execute_on({number: _rows_at(provenance, number, files) for number, files in places.items()})
+    again = as_stored(again.toDF(*names), names, trace.stored or [None] * len(names))
+    again = with_suffix(comparable(provenance, again, exact=False), _AGAIN)
+    return comparable(provenance, asked, exact=False).join(again, is_same_row(provenance, _AGAIN), "left_anti")
 
 
 def _rows_at(provenance: RowProvenance, number: int, files: dict[str, set[int]]) -> DataFrame:
@@ -122,25 +125,3 @@ def _rows_at(provenance: RowProvenance, number: int, files: dict[str, set[int]])
     conditions = [(F.col(source.file) == file) & F.col(source.row).isin(*rows) for file, rows in files.items()]
     is_traced = reduce(lambda one, other: one | other, conditions, F.lit(False))
     return provenance.source_frame(number).where(is_traced)
-
-
-def _conditions(provenance: RowProvenance) -> list[Column]:
-    from pyspark.sql import functions as F
-
-    conditions = [F.lit(True)]
-    for place, (name, column) in enumerate(zip(column_names(provenance), provenance.columns, strict=True)):
-        asked, again = F.col(name), F.col(f"{name}_again")
-        if place not in provenance.unstable:
-            conditions.append(_comparable(asked, column).eqNullSafe(_comparable(again, column)))
-        elif column.type in ("double", "float"):
-            conditions.append(is_close(asked, again))
-    return conditions
-
-
-def _comparable(value: Column, column: PlanColumn) -> Column:
-    """Spark does not compare maps and variants; their JSON it does."""
-    from pyspark.sql import functions as F
-
-    if "map<" in column.type or "variant" in column.type:
-        return F.to_json(F.struct(value.alias("value")), {"ignoreNullFields": "false"})
-    return value

@@ -173,8 +173,8 @@ class WhyNot:
         return why_not_html(self)
 
     def _out_ids(self) -> list[str]:
-        ids = self.rows.select("out_id").distinct().limit(_MAX_SHOWN_IDS + 1).collect()
-        return sorted(row["out_id"] for row in ids)
+        ids = self.rows.select(self.rows.columns[-1]).distinct().limit(_MAX_SHOWN_IDS + 1).collect()
+        return sorted(row[0] for row in ids)
 
     def _examine(self, path: OperatorPath) -> _OccurrenceAnswer:
         """Finds up to three operators that stop the rows; each after the first assumes that the earlier ones did
@@ -205,7 +205,16 @@ class WhyNot:
 
     def _culprit(self, step: OperatorStep, reason: StopReason, before: int, occurrence: int) -> Culprit:
         text = reason.text or step.text
-        return Culprit(step.operator, text, step.kind, reason.explanation, dict(reason.values), before, 0, occurrence)
+        return Culprit(
+            operator=step.operator,
+            text=text,
+            kind=step.kind,
+            explanation=reason.explanation,
+            values=dict(reason.values),
+            before=before,
+            after=0,
+            occurrence=occurrence,
+        )
 
     def _survivors(self, answer: _OccurrenceAnswer) -> list[Survivors]:
         path = answer.path

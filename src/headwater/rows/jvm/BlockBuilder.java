@@ -30,20 +30,11 @@ import org.apache.spark.sql.types.BooleanType$;
  * group are never collected in one place.
  */
 public final class BlockBuilder {
-  private static final List PASS_THROUGH =
-      Arrays.asList(
-          new Object[] {
-            "Filter", "GlobalLimit", "LocalLimit", "Repartition", "RepartitionByExpression", "RebalancePartitions",
-            "SubqueryAlias", "ResolvedHint", "Generate", "EventTimeWatermark"
-          });
-  public static final List OMITTED = Arrays.asList(new Object[] {"CollectMetrics", "View"});
-  private static final List ROW_SKIPPING = Arrays.asList(new Object[] {"Offset", "Tail"});
-  public static final List OPAQUE =
-      Arrays.asList(
-          new Object[] {
-            "MapInPandas", "MapInArrow", "PythonMapInArrow", "FlatMapGroupsInPandas", "FlatMapGroupsInArrow",
-            "FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"
-          });
+  private static final List PASS_THROUGH = OperatorTraits.operatorsWith("passesIds");
+  public static final List OMITTED = OperatorTraits.operatorsWith("omitted");
+  private static final List ROW_SKIPPING = OperatorTraits.operatorsWith("linkedToAllRows");
+  private static final List ORDER_DEPENDENT = OperatorTraits.operatorsWith("orderMatters");
+  public static final List OPAQUE = OperatorTraits.operatorsWith("opaque");
   private static final List BOTH_SIDES =
       Arrays.asList(
           new Object[] {"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSingle"});
@@ -203,7 +194,7 @@ public final class BlockBuilder {
       return passThrough(node, annotate(child, block, true));
     }
     if (PASS_THROUGH.contains(name)) {
-      return passThrough(node, annotate(child, block, ordered || name.endsWith("Limit")));
+      return passThrough(node, annotate(child, block, ordered || ORDER_DEPENDENT.contains(name)));
     }
     if (ROW_SKIPPING.contains(name)) {
       return skipRows(node, child, block);

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from headwater.server.app.openapi_schemas import COMPONENTS, Schema
 
 _STRING: Schema = {"type": "string"}
@@ -14,7 +12,7 @@ _VALUES: Schema = {"type": "object", "additionalProperties": True}
 _GRAIN: Schema = {"type": "string", "description": "How exact the rows are: `exact`, `group`, `partition`, `all` …"}
 
 
-def _object(optional: tuple[str, ...] = (), **properties: Any) -> Schema:
+def _object(optional: tuple[str, ...] = (), /, **properties: Schema) -> Schema:
     return {
         "type": "object",
         "required": [name for name in properties if name not in optional],
@@ -51,9 +49,14 @@ _VERIFIED = _component(
     ),
 )
 _RUN = _component("RowsRun", _object(run=_STRING, job=_STRING, completed={"type": "string", "format": "date-time"}))
-_ROWS: dict[str, Any] = {
+_ROWS: dict[str, Schema] = {
     "count": {**_INTEGER, "description": "Total number of rows; `rows` may hold fewer."},
     "rows": {**_list(_VALUES), "description": "Columns of the row, with `out_id`, or `_file` and `_row`."},
+}
+
+_FURTHER: dict[str, Schema] = {
+    "from": _ref("TracedFurther"),
+    "ends": {**_STRING, "description": "Why the trace stopped."},
 }
 
 TRACED_ROWS = _component(
@@ -68,7 +71,7 @@ _component(
     _object(
         ("from", "ends"),
         dataset=_STRING, grain=_GRAIN, **_ROWS,
-        **{"from": _ref("TracedFurther"), "ends": {**_STRING, "description": "Why the trace stopped."}},
+        **_FURTHER,
     ),
 )  # fmt: skip
 _component(

@@ -67,9 +67,9 @@ public final class KeptPlan {
 
   private List columns() {
     List names = new ArrayList();
-    scala.collection.Iterator iterator = query.output().iterator();
-    while (iterator.hasNext()) {
-      names.add(((Attribute) iterator.next()).name());
+    List output = Trees.list(query.output());
+    for (int i = 0; i < output.size(); i++) {
+      names.add(((Attribute) output.get(i)).name());
     }
     return names;
   }
@@ -152,13 +152,10 @@ public final class KeptPlan {
 
   private static int count(LogicalPlan plan) {
     int nodes = 1;
-    scala.collection.Iterator below = plan.children().iterator();
-    while (below.hasNext()) {
-      nodes += count((LogicalPlan) below.next());
-    }
-    scala.collection.Iterator subqueries = plan.subqueries().iterator();
-    while (subqueries.hasNext()) {
-      nodes += count((LogicalPlan) subqueries.next());
+    List below = Trees.list(plan.children());
+    below.addAll(Trees.list(plan.subqueries()));
+    for (int i = 0; i < below.size(); i++) {
+      nodes += count((LogicalPlan) below.get(i));
     }
     return nodes;
   }
