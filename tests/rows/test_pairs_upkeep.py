@@ -96,8 +96,7 @@ def test_a_lookup_needs_no_spark(spark: SparkSession, numbers: Path, tmp_path: P
     written = kept(spark, numbers, tmp_path)
     script = """if True:
         import sys
-        from headwater.rows.pairs.layout import PRUNED_FILE
-from headwater.rows.pairs.lookup import PairTables
+        from headwater.rows.pairs.lookup import PairTables
         with PairTables(sys.argv[1]) as tables:
             (out,) = tables.output_rows("k = 3")
             rows = tables.source_rows(tables.sources([out.id])[0])

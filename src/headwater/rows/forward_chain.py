@@ -49,11 +49,12 @@ def trace_forward_chain(
     readers = writes.readers_of(dataset)
     if not readers:
         raise RowsError(f"No run with recorded row lineage has read {dataset}.")
+    name = writes.canonical_name(dataset) if isinstance(dataset, str) else str(dataset)
     start: ForwardStep | None = None
     ends: list[RowsError] = []
     for write in readers:
         try:
-            marked = mark_source(writes.frame(write), _source_name(write, writes.canonical_name(dataset)), where)
+            marked = mark_source(writes.frame(write), _source_name(write, name), where)
             forward = ForwardTrace(marked.provenance, marked.sources)
             next_step = _next_step(writes, write, forward, None if depth is None else depth - 1)
         except RowsError as end:  # of this reader; the others may succeed
