@@ -6,10 +6,11 @@ import logging
 import os
 import platform
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from headwater.store.store import Store
 
 _log = logging.getLogger("headwater")
-DEFAULT_STORE = "sqlite:///.headwater/lineage.db"
-DEFAULT_SPOOL = ".headwater/spool"
 _STORE_ADDRESS = re.compile(r"sqlite:///.+|postgresql(\+psycopg)?://.+|memory://$")
 
 
@@ -63,29 +62,56 @@ def enable(
     read and written are of the list of "files", of their "bytes" or of the "rows" in them; the latter two read the data
     again. ``literals`` are those of queries, in SQL text, plans and column logic: "keep" sends them, "mask" sends a
     placeholder for each, "drop" leaves such text out; the default is `HEADWATER_LITERALS`, or "keep". Secrets are
-    always removed. Events wait in the folder ``spool`` for a sink that is down. ``capture_key`` is the file of the key
-    that signs kept plans; the default is HEADWATER_CAPTURE_KEY, else a file that is created beside an embedded store,
-    or in the spool.
+    always removed. Events wait in the folder ``spool`` for a sink that is down; the default is `HEADWATER_SPOOL`,
+    else a folder beside the store's file, or the user's own where the store is no file. ``capture_key`` is the file of
+    the key that signs kept plans; the default is HEADWATER_CAPTURE_KEY, else a file that is created beside an embedded
+    store, or in the spool.
     """
     from headwater import __version__
     from headwater.capture.listener import session
     from headwater.capture.listener.application import CaptureSettings
 
     session.refuse_connect(spark)
-    folder = Path(spool or os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
     target = _target_store(store, url, sink)
+    folder = Path(spool) if spool else spool_folder(target)
     key = _capture_key(capture_key, target, folder)
     settings = CaptureSettings(
-        _make_sinks(target, url, sink, api_key or os.environ.get("HEADWATER_API_KEY"), key),
-        namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
-        job or os.environ.get("HEADWATER_JOB"),
-        folder,
-        _capture_options(telemetry, leave_out, quality, (rows, rows_location, rows_sample), checksums, literals),
-        _make_row_capture,
-        _make_evidence_provider,
-        key,
+        sinks=_make_sinks(target, url, sink, api_key or os.environ.get("HEADWATER_API_KEY"), key),
+        namespace=namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
+        job=job or os.environ.get("HEADWATER_JOB"),
+        spool=folder,
+        options=_capture_options(
+            telemetry, leave_out, quality, (rows, rows_location, rows_sample), checksums, literals
+        ),
+        make_row_capture=_make_row_capture,
+        make_evidence=_make_evidence_provider,
+        key=key,
     )
     session.enable(spark, settings, __version__)
+
+
+def spool_folder(store: str | Store | None) -> Path:
+    """Where events wait unless `hw.enable` names a folder: `lineage.db.spool` beside `lineage.db`, and `spool` in a
+    folder `.headwater`. Never the working directory, which may differ from run to run: what a process leaves is
+    delivered by the next one that uses the same folder."""
+    named = os.environ.get("HEADWATER_SPOOL")
+    if named:
+        return Path(named)
+    file = _embedded_file(store) if isinstance(store, str) else store.file if store is not None else None
+    if file is not None:
+        file = Path(os.path.abspath(file))
+        return file.with_name("spool" if file.parent.name == ".headwater" else f"{file.name}.spool")
+    try:
+        state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    except RuntimeError:  # a user without a home
+        return Path(tempfile.gettempdir()) / "headwater" / "spool"
+    return state / "headwater" / "spool"
+
+
+def _embedded_file(address: str) -> str | None:
+    """The file of an address that `store.engine.database.file_of` reads as well; that one imports all of SQLAlchemy."""
+    match = re.fullmatch(r"sqlite(?:\+\w+)?:///(?:file:)?([^?]+)(?:\?.*)?", address)
+    return None if match is None or match[1] == ":memory:" else match[1]
 
 
 def _capture_options(
@@ -187,15 +213,21 @@ def _make_evidence_provider(
     return RunEvidence(spark, code, report, redactor)
 
 
-def _target_store(store: str | Store | None, url: str | None, sink: Any) -> str | Store | None:
+def _target_store(store: str | Store | None, url: str | None, sink: str | Sequence[str] | None) -> str | Store | None:
     """The store that events go to, if there is one."""
     if store is not None or url or sink:
         return store
-    return os.environ.get("HEADWATER_STORE") or DEFAULT_STORE
+    from headwater.store.address import default_store
+
+    return default_store()
 
 
 def _make_sinks(
-    store: str | Store | None, url: str | None, sink: Any, api_key: str | None, key: CaptureSigningKey
+    store: str | Store | None,
+    url: str | None,
+    sink: str | Sequence[str] | None,
+    api_key: str | None,
+    key: CaptureSigningKey,
 ) -> list[EventSink]:
     from headwater.capture.delivery import sink_for
 
@@ -246,10 +278,10 @@ def _is_embedded(address: str) -> bool:
 
 def _default_key_file(store: str | Store, spool: Path) -> Path | None:
     """`lineage.db.capture.pem` beside `lineage.db`; None for a store in memory."""
-    from headwater.store.engine.database import file_of
+    from headwater.store.engine.database import file_at
 
     if isinstance(store, str):
-        file = file_of(store)
+        file = file_at(store)
     elif store.file is None and not store.is_in_memory:
         return spool / "capture.pem"
     else:

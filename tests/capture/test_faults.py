@@ -13,12 +13,13 @@ import pytest
 import headwater as hw
 from headwater.capture.events import writes
 from headwater.capture.events.writes import WriteReader
-from headwater.capture.listener import observer, session
+from headwater.capture.listener import application, observer, session
+from headwater.capture.listener.application import CaptureStatus
 from headwater.capture.listener.jvm import Bridge
 from headwater.errors import PlanUnreadable
 from headwater.jvm import JavaClasses
 from tests.capture.telling import runs_of
-from tests.capture.watching import APPLICATION, Watch
+from tests.capture.watching import APPLICATION, Watch, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +41,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-def status() -> dict[str, Any]:
+def status() -> CaptureStatus:
     (capture,) = session.active()
     return capture.status()
 
@@ -122,6 +123,19 @@ def test_a_capture_that_cannot_begin(
     assert "Lineage is not captured in this session; the job is not affected." in warning
     write(spark, tmp_path / "x")
     assert rows(spark, tmp_path / "x") == 3
+
+
+@pytest.mark.parametrize("part", ["running_code", "parent_of_application"])
+def test_a_part_that_fails(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: str
+) -> None:
+    """Such as where the code lies: the rest is captured, and the warning says what is missing."""
+    monkeypatch.setattr(application, part, broken)
+    with watched(spark, tmp_path) as watch:
+        write(spark, tmp_path / "x")
+        (run,) = watch.new_runs()
+    assert run.states == ["START", "COMPLETE"]
+    assert len([text for text in warnings(caplog) if "is captured without" in text]) == 1
 
 
 def test_the_queue_is_full(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from headwater.capture.listener.plan_facts import Facts
 from headwater.capture.naming.catalogs import Catalogs
 from headwater.capture.naming.jdbc import database
 from headwater.capture.naming.paths import file_datasets
@@ -29,6 +30,8 @@ CATALOGS = Catalogs("file:/warehouse", None, {})
         ("s3://lake/orders/2026/11/15", "s3://lake orders"),
         ("s3://lake/2026-11-15", "s3://lake /"),
         ("file:/data/a b/c%d", "file /data/a b/c%d"),
+        ("s3://lake/orders/2026-11-15T06:00:00", "s3://lake orders"),
+        ("hdfs://node:8020/orders/run_17", "hdfs://node:8020 /orders"),
     ],
 )
 def test_paths(uri: str, named: str) -> None:
@@ -65,6 +68,70 @@ def test_partitions(roots: list[str], asked: str | None, base: str | None, told:
     assert f"{place.name} {named}".strip() == told
 
 
+UUID = "7f9c24e8-1d3b-4d55-9a0e-3b2f0b6a1c11"
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("exp/run_20261118T060000", "exp run=20261118T060000"),
+        ("exp/run=20261118T060000", "exp run=20261118T060000"),
+        ("exp/RUN-2026-11-18", "exp run=2026-11-18"),
+        ("exp/run_20261118T060000_1a2b3c4d", "exp run=20261118T060000_1a2b3c4d"),
+        (f"exp/run_id={UUID}", f"exp run_id={UUID}"),
+        ("exp/batch_0042", "exp batch=0042"),
+        ("exp/export-2026-11-18", "exp export=2026-11-18"),
+        ("exp/scheduled__2026-11-18T06:00:00+00:00", "exp scheduled=2026-11-18T06:00:00+00:00"),
+        ("exp/application_1763445600000_0001", "exp application=1763445600000_0001"),
+        ("exp/v=3", "exp v=3"),
+        (f"exp/{UUID}", f"exp id={UUID}"),
+        ("exp/01HF7YAT31JZHSMW1CG6Q6MHB7", "exp id=01HF7YAT31JZHSMW1CG6Q6MHB7"),
+        ("exp/2026-11-18T06:00:00Z", "exp date=2026-11-18T06:00:00Z"),
+        ("exp/2026-11-18T06-00-00Z", "exp date=2026-11-18T06-00-00Z"),
+        ("exp/20261118_060000", "exp date=20261118_060000"),
+        ("exp/2026_11_18", "exp date=2026_11_18"),
+        ("exp/2026-11", "exp date=2026-11"),
+        ("exp/2026-W47", "exp date=2026-W47"),
+        ("exp/1763445600", "exp time=1763445600"),
+        ("exp/1763445600123", "exp time=1763445600123"),
+        ("exp/2026-11-18.csv", "exp date=2026-11-18.csv"),
+        ("landing/orders_20261118", "landing/orders date=20261118"),
+        ("landing/orders-2026-11-18.csv.gz", "landing/orders.csv.gz date=2026-11-18"),
+        ("landing/20261118_orders", "landing/orders date=20261118"),
+        (f"landing/orders-{UUID}.json", f"landing/orders.json id={UUID}"),
+        ("exp/run_20261118/k=1", "exp run=20261118,k=1"),
+        (f"exp/2026-11-18/{UUID}", f"exp date=2026-11-18,id={UUID}"),
+        ("runs/run_20261118T060000/metrics", "runs/metrics run=20261118T060000"),
+        ("raw/2026-11-18/orders", "raw/orders date=2026-11-18"),
+        # What is part of a name
+        ("exp/v2", "exp/v2"),
+        ("exp/orders2026", "exp/orders2026"),
+        ("exp/run", "exp/run"),
+        ("exp/top_100", "exp/top_100"),
+        ("exp/20269999", "exp/20269999"),
+        ("exp/8005551234", "exp/8005551234"),
+        (f"tenants/{UUID}/orders", f"tenants/{UUID}/orders"),
+        ("2026-11-18", "2026-11-18"),
+    ],
+)
+def test_stamps_of_runs(path: str, told: str) -> None:
+    """A name that differs from run to run is a partition: one dataset, and so one job."""
+    (place,) = file_datasets([f"file:/{path}"])
+    named = "|".join(",".join(f"{key}={value}" for key, value in each.items()) for each in place.partitions)
+    assert f"{place.name} {named}".strip() == f"/{told}"
+
+
+def test_a_table_in_a_folder_called_by_its_id() -> None:
+    (place,) = file_datasets([f"file:/tables/{UUID}"], format="delta")
+    assert place.name == f"/tables/{UUID}"
+
+
+def test_folders_of_runs_by_a_glob() -> None:
+    roots = [f"file:/raw/2026-11-{day}/orders" for day in (14, 15)]
+    (place,) = file_datasets(roots, requested="/raw/*/orders")
+    assert (place.name, place.partitions) == ("/raw/orders", ({"date": "2026-11-14"}, {"date": "2026-11-15"}))
+
+
 @pytest.mark.parametrize(
     ("url", "table", "named"),
     [
@@ -90,16 +157,19 @@ def test_databases(url: str, table: str, named: str) -> None:
 def test_a_topic_of_kafka() -> None:
     """Kafka's own classes are not among Spark's; these are the facts that its tables answer with."""
     options = {"kafka.bootstrap.servers": "one:9092,two:9092", "subscribe": "orders, returns"}
-    facts = {"class": "StreamingDataSourceV2ScanRelation", "tableClass": "org.apache.spark.sql.kafka010.KafkaTable"}
-    reading = read_leaf(facts | {"options": options}, CATALOGS)
+    facts: Facts = {
+        "class": "StreamingDataSourceV2ScanRelation",
+        "tableClass": "org.apache.spark.sql.kafka010.KafkaTable",
+    }
+    reading = read_leaf({**facts, "options": options}, CATALOGS)
     assert [(place.namespace, place.name, place.kind) for place in reading.datasets] == [
         ("kafka://one:9092", "orders", "TOPIC"),
         ("kafka://one:9092", "returns", "TOPIC"),
     ]
-    by_pattern = read_leaf(facts | {"options": options | {"subscribe": "", "subscribePattern": "o.*"}}, CATALOGS)
+    by_pattern = read_leaf({**facts, "options": options | {"subscribe": "", "subscribePattern": "o.*"}}, CATALOGS)
     assert by_pattern.gap == "Kafka: topics chosen by o.*"
 
 
 def test_a_command_that_nobody_knows_has_no_target() -> None:
-    leaf = {"class": "LogicalRelation", "parent": 0, "roots": ["file:/d/t"], "ids": [1]}
+    leaf: Facts = {"class": "LogicalRelation", "parent": 0, "roots": ["file:/d/t"], "ids": [1]}
     assert read_target([{"class": "SomebodysCommand", "parent": -1}, leaf], CATALOGS) is None

@@ -118,9 +118,54 @@ def test_an_error_that_nobody_catches(tmp_path: Path) -> None:
     done = execute(tmp_path, JOB + "spark.stop()\nraise KeyError('lost')")
     assert done.returncode == 1
     assert done.stderr.rstrip().endswith("KeyError: 'lost'")
-    assert states(tmp_path)["job"] == ["START", "FAIL"]
+    assert states(tmp_path)["job"] == ["START", "COMPLETE", "FAIL"]  # Spark was stopped in order, the program failed
     last = read_events(tmp_path)[-1]["run"]["facets"]["errorMessage"]
     assert (last["message"], last["programmingLanguage"]) == ("KeyError: 'lost'", "PYTHON")
+
+
+ENDS = (
+    JOB
+    + """
+import threading
+spark.stop()
+print([thread.name for thread in threading.enumerate() if thread.name.startswith("headwater")], flush=True)
+spark = SparkSession.builder.master("local[1]").appName("second").config("spark.ui.enabled", "false").getOrCreate()
+try:
+    sys.exit(3)
+except SystemExit:
+    pass
+sys.exit(7)
+"""
+)
+
+
+def test_a_session_that_is_stopped_and_a_program_that_exits_with_a_code(tmp_path: Path) -> None:
+    """The run of the first application ends with its session, that of the second with the process."""
+    done = execute(tmp_path, ENDS)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (7, "[]"), done.stderr
+    assert states(tmp_path)["job"] == ["START", "COMPLETE"]
+    assert states(tmp_path)["second"] == ["START", "FAIL"]
+    last = read_events(tmp_path)[-1]["run"]["facets"]["errorMessage"]
+    assert last["message"] == "SystemExit: the program ended with exit code 7."
+
+
+def test_a_program_from_standard_input(tmp_path: Path) -> None:
+    """Python reads it from a pipe, and no file holds it."""
+    address = f"sqlite:///{tmp_path}/lineage.db"
+    done = subprocess.run(
+        [sys.executable, "-", f"{tmp_path}/x"],
+        input=f"from headwater.capture import autostart\nautostart.install()\n{JOB}",
+        cwd=tmp_path,
+        env=environment(tmp_path, HEADWATER_STORE=address),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "not captured" not in done.stderr
+    with hw.connect(address) as lin:
+        assert sorted(run.state.value for run in lin.runs()) == ["COMPLETE", "COMPLETE"]
 
 
 def test_spark_submit_with_nothing_but_a_variable(tmp_path: Path) -> None:
@@ -216,7 +261,7 @@ def test_exec_leaves_the_program_as_it_is(succession: Succession) -> None:
     assert (done.returncode, done.stdout) == (3, "written --day 2026-11-15 -v\n"), done.stderr
     write = f"job.{folder.name}/x-next"
     own_events = [event for event in read_events(folder) if event["run"]["runId"] not in succession.killed_runs]
-    assert states_by_job(own_events) == {"job": ["START", "COMPLETE"], write: ["START", "COMPLETE"]}
+    assert states_by_job(own_events) == {"job": ["START", "FAIL"], write: ["START", "COMPLETE"]}  # exit code 3
     with hw.connect(f"sqlite:///{folder}/lineage.db") as lin:
         assert {run.job.name: run.state.value for run in lin.runs()} == {"job": "COMPLETE", write: "COMPLETE"}
     assert [file.name for file in (folder / "spool").rglob("*") if file.is_file()] == [KEY_FILE]
@@ -229,7 +274,7 @@ def test_a_program_that_is_killed(succession: Succession) -> None:
     assert (before["job"], before[slow]) == (["START"], ["START"])
     after, events = states(succession.folder), read_events(succession.folder)
     assert after[slow] == ["START", "FAIL"]
-    assert sorted(after["job"]) == ["COMPLETE", "FAIL", "START", "START"]
+    assert sorted(after["job"]) == ["FAIL", "FAIL", "START", "START"]  # killed; exit code 3
     assert all(run.states[0] == "START" and len(run.states) == 2 for run in runs_of(events, "none"))
     failed = next(e for e in events if e["eventType"] == "FAIL" and e["job"]["name"] == slow)
     assert "ended before the run did" in failed["run"]["facets"]["errorMessage"]["message"]

@@ -14,10 +14,17 @@ import os
 import runpy
 import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_Arguments = ParamSpec("_Arguments")
+_Session = TypeVar("_Session", bound="SparkSession")
 _SESSIONS = "pyspark.sql.session"
+_MARK = "headwater_captures"
 
 
 def install() -> None:
@@ -59,29 +66,29 @@ class _Loader(importlib.abc.Loader):
         self._loader.exec_module(module)
         _wrap_builder(module)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._loader, name)  # resources, source code: what else the loader offers
 
 
-def _wrap_builder(module: Any) -> None:
+def _wrap_builder(module: ModuleType) -> None:
     builder = module.SparkSession.Builder
-    if getattr(builder.getOrCreate, "watched", False):
+    if getattr(builder.getOrCreate, _MARK, False):
         return
     builder.getOrCreate = _capturing_builder(builder.getOrCreate)
 
 
-def _capturing_builder(get_or_create: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def getOrCreate(self: Any) -> Any:
-        session = get_or_create(self)
+def _capturing_builder(get_or_create: Callable[_Arguments, _Session]) -> Callable[_Arguments, _Session]:
+    @wraps(get_or_create)
+    def getOrCreate(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Session:
+        session = get_or_create(*arguments, **named)
         _enable(session)
         return session
 
-    getOrCreate.__doc__ = get_or_create.__doc__
-    getOrCreate.watched = True  # type: ignore[attr-defined]
+    setattr(getOrCreate, _MARK, True)
     return getOrCreate
 
 
-def _enable(session: Any) -> None:
+def _enable(session: SparkSession) -> None:
     import logging
 
     import headwater
@@ -101,7 +108,13 @@ def main() -> None:
     del sys.argv[0]
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
     install()
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as leaving:
+        from headwater.capture.listener.program_exit import note_code
+
+        note_code(leaving.code)
+        raise
 
 
 if __name__ == "__main__":

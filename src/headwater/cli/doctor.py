@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,13 +18,12 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Check this installation and say how to fix it. Exit 1 if a check fails."""
-    from headwater.capturing import DEFAULT_SPOOL
+    from headwater.capturing import spool_folder
     from headwater.cli.render.doctor import findings_table
     from headwater.doctor.checks import examine
     from headwater.doctor.findings import CheckStatus, DoctorOptions
 
-    spool = Path(os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
-    result = examine(DoctorOptions(store, spool, spark))
+    result = examine(DoctorOptions(store, spool_folder(store), spark))
     sound = all(finding.sign is not CheckStatus.FAILED for finding in result)
     show({"ok": sound, "checks": result}, as_json, lambda _: findings_table(result))
     if not sound:

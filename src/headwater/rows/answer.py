@@ -16,6 +16,7 @@ from headwater.rows.column_names import FILE, ROW, free_names
 from headwater.rows.grain import Grain, coarsest
 from headwater.rows.names import NamedSource
 from headwater.rows.provenance import PlanSource
+from headwater.rows.verification import DEFAULT_LIMIT, Verification, combine, verify
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,9 +30,17 @@ class Occurrence:
 
     number: int
     named: NamedSource
-    grain: Grain
     notes: tuple[str, ...]
-    _trace: BackwardTrace
+    _part: TracePart
+
+    @property
+    def grain(self) -> Grain:
+        """What the plan promises, unless the traced rows, or running the query on them, show that they are fewer."""
+        return coarsest((self._part.plan_grains[self.number], self._part.grain))
+
+    @property
+    def _trace(self) -> BackwardTrace:
+        return self._part.trace
 
     @property
     def dataset(self) -> Dataset:
@@ -170,6 +179,27 @@ class TracePart:
     names: Sequence[NamedSource]
     write: OutputFacet | None = None
     notes: tuple[str, ...] = ()
+    verify_limit: int = DEFAULT_LIMIT
+    finest_grain: Grain = "exact"
+    """The finest grain that the query allows, whatever its operators are."""
+
+    @cached_property
+    def plan_grains(self) -> dict[int, Grain]:
+        """The grain of each source, as the plan's operators allow it."""
+        provenance = self.trace.provenance
+        return provenance.grains(by_group=bool(provenance.group_columns))
+
+    @cached_property
+    def verified(self) -> Verification:
+        return verify(self.trace, coarsest(self.plan_grains.values()), self.verify_limit)
+
+    @property
+    def grain(self) -> Grain:
+        """The finest grain that the traced rows allow."""
+        is_lost = self.verified.answer == "no" or (
+            self.verified.answer == "not tried" and self.trace.unreached_count > 0
+        )
+        return "opaque" if is_lost else coarsest((self.finest_grain, self.trace.grain))
 
 
 @dataclass
@@ -189,10 +219,8 @@ class Trace:
         occurrences = []
         for part in self.parts:
             provenance = part.trace.provenance
-            grains = provenance.grains(by_group=bool(provenance.group_columns))
             for source, named in zip(provenance.sources, part.names, strict=True):
-                grain = grains[source.number]
-                occurrences.append(Occurrence(source.number, named, grain, provenance.notes, part.trace))
+                occurrences.append(Occurrence(source.number, named, provenance.notes, part))
         return tuple(occurrences)
 
     @property
@@ -217,6 +245,12 @@ class Trace:
             name: coarsest(occurrence.grain for occurrence in self.occurrences if str(occurrence.dataset) == name)
             for name in self.sources
         }
+
+    @property
+    def verified(self) -> Verification:
+        """Whether the query, run on the returned rows alone, gives the traced rows again: `yes`, `no` with what
+        differs, or `not tried` with the reason. The rows of several runs are verified run by run."""
+        return combine([part.verified for part in self.parts])
 
     def occurrence(self, name: str) -> Occurrence:
         matches = [occurrence for occurrence in self.occurrences if occurrence.named.matches(name)]

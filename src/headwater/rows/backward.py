@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from headwater.rows.column_names import OUT_ID, free_names
+from headwater.rows.grain import Grain
 from headwater.rows.identity import id_halves, out_id
 from headwater.rows.provenance import Block, BlockLink, RowProvenance
 from headwater.rows.stored_values import VALUE
@@ -23,6 +24,7 @@ MAX_LOCAL_ROWS = 5_000
 """Up to this many traced rows of a block are collected, so that later steps need no further job for them."""
 _GROUP_LINKS = ("aggregate", "chosen")
 _HALVES = ("__hw_h0", "__hw_h1")
+_WANTED = "_wanted"
 _FLOAT_TOLERANCE = 1e-9  # of a floating sum, which adds up in another order every time
 
 
@@ -62,8 +64,31 @@ class BackwardTrace:
     by_block: dict[int, TracedRows] = field(default_factory=dict)
     given_rows: TracedRows | None = None
     """The rows that the caller passed, if it did."""
+    stored: Sequence[str | None] = ()
+    """By column, what became of a value when it was stored and read; nothing for rows that were computed."""
     missing_count: int = 0
     """How many of those the query, run again, does not return."""
+    exceeds_limit: bool = False
+    """Whether more rows equal the given ones than were given: a limit took some of them, which is not known."""
+
+    @property
+    def grain(self) -> Grain:
+        """The finest grain that the traced rows themselves allow, whatever the plan promises."""
+        return "opaque" if self.missing_count else "group" if self.exceeds_limit else "exact"
+
+    @cached_property
+    def unreached_count(self) -> int:
+        """How many traced rows say which group they are, and the group has no rows."""
+        return sum(
+            self.by_block[0]
+            .link_values(link)
+            .select(OUT_ID)
+            .distinct()
+            .join(self.by_block[link.to].frame.select(OUT_ID), OUT_ID, "left_anti")
+            .count()
+            for link in self.provenance.blocks[0].links
+            if link.kind in _GROUP_LINKS and link.columns and link.to in self.by_block
+        )
 
     def pairs(self, source: int) -> DataFrame:
         """(out_id, file, row) of one source, each pair once."""
@@ -104,12 +129,15 @@ class BackwardTrace:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        if not self.missing_count:
-            return ()
-        return (
-            f"the query, run again, does not return {self.missing_count:,} of the traced rows: "
-            "these have no source rows",
-        )
+        notes = []
+        if self.missing_count:
+            notes.append(
+                f"the query, run again, does not return {self.missing_count:,} of the traced rows: "
+                "these have no source rows"
+            )
+        if self.exceeds_limit:
+            notes.append("rows beyond a limit have the same values: which of them the limit took is not known")
+        return tuple(notes)
 
     def release(self) -> None:
         for rows in (*self.by_block.values(), *([self.given_rows] if self.given_rows else [])):
@@ -137,43 +165,56 @@ def trace_known(
 ) -> BackwardTrace:
     """Traces rows that the caller passes: they have the result's columns, in its order, and are certainly in it.
     ``stored``: by column, what became of a value when it was stored and read (stored_values.py)."""
+    stored = stored or [None] * len(provenance.columns)
+    wanted = wanted.toDF(*internal_names(provenance))
+    if provenance.is_ambiguous:
+        steps = _trace_matching(provenance, wanted, stored)
+    else:
+        given_rows = TracedRows.collect(provenance, wanted.select("*", _out_id_column(provenance, wanted)))
+        top_rows, missing_count = _top_rows(provenance, given_rows, stored, max_pushed_rows)
+        steps = BackwardTrace(
+            provenance, result_rows(provenance, given_rows.frame), {0: top_rows}, given_rows, stored, missing_count
+        )
+    if provenance.exceeds_limit:
+        steps.exceeds_limit = steps.by_block[0].frame.count() > wanted.count()
+    return follow_links(provenance, steps, max_pushed_rows)
+
+
+def _trace_matching(provenance: RowProvenance, wanted: DataFrame, stored: Sequence[str | None]) -> BackwardTrace:
+    """Starts from the computed rows that equal the wanted ones as far as another execution repeats them."""
+    names = internal_names(provenance)
+    top = provenance.frame(0)
+    top = comparable(provenance, as_stored(top.toDF(*names, *top.columns[len(names) :]), names, stored))
+    given = with_suffix(comparable(provenance, wanted), _WANTED)
+    matching = top.join(given, is_same_row(provenance, _WANTED), "left_semi").drop(*_HALVES)
+    top_rows = TracedRows.collect(provenance, with_out_ids(provenance, matching))
+    computed = comparable(provenance, top_rows.frame.select(*names))
+    missing_count = given.join(computed, is_same_row(provenance, _WANTED), "left_anti").count()
+    return BackwardTrace(
+        provenance, result_rows(provenance, top_rows.frame), {0: top_rows}, None, stored, missing_count
+    )
+
+
+def _top_rows(
+    provenance: RowProvenance, given_rows: TracedRows, stored: Sequence[str | None], max_pushed_rows: int
+) -> tuple[TracedRows, int]:
+    """The given rows with their carried columns, and how many of them the query does not return."""
     from pyspark.sql import functions as F
 
-    stored = stored or [None] * len(provenance.columns)
-    names = _column_names(provenance)
-    wanted = wanted.toDF(*names)
+    names = internal_names(provenance)
     top = provenance.blocks[0]
-    if provenance.is_ambiguous:
-        top_rows = TracedRows.collect(provenance, with_out_ids(provenance, _matching_rows(provenance, wanted, stored)))
-        return follow_links(
-            provenance,
-            BackwardTrace(provenance, result_rows(provenance, top_rows.frame), {0: top_rows}),
-            max_pushed_rows,
-        )
-    given_rows = TracedRows.collect(provenance, wanted.select("*", _out_id_column(provenance, wanted)))
-    if not top.sources and all(has_link_values(link, stored) for link in top.links):
-        link_columns = [
-            column
-            for link in top.links
-            for column in (
-                F.lit(True).alias(link.present),
-                *(
-                    F.col(names[place]).alias(name)
-                    for name, place in zip(link.columns, link.result_places or (), strict=True)
-                ),
-            )
-        ]
-        top_rows, missing_count = TracedRows(given_rows.frame.select(OUT_ID, *link_columns), given_rows.is_local), 0
-    else:
+    if top.sources or not all(has_link_values(link, stored) for link in top.links):
         columns = [names[place] for place in provenance.identity]
         keyed = given_rows.frame.select(OUT_ID, *columns)
         matched = provenance.join_result(keyed, columns, stored, max_pushed_rows)
         top_rows = TracedRows.collect(provenance, matched.select(OUT_ID, *_carried_columns(top, provenance)))
-        missing_count = _count_missing(given_rows, top_rows)
-    steps = BackwardTrace(
-        provenance, result_rows(provenance, given_rows.frame), {0: top_rows}, given_rows, missing_count
-    )
-    return follow_links(provenance, steps, max_pushed_rows)
+        return top_rows, _count_missing(given_rows, top_rows)
+    link_columns = []
+    for link in top.links:  # each row itself has the values that lead down
+        link_columns.append(F.lit(True).alias(link.present))
+        for name, place in zip(link.columns, link.result_places or (), strict=True):
+            link_columns.append(F.col(names[place]).alias(name))
+    return TracedRows(given_rows.frame.select(OUT_ID, *link_columns), given_rows.is_local), 0
 
 
 def has_link_values(link: BlockLink, stored: Sequence[str | None]) -> bool:
@@ -188,26 +229,29 @@ def _count_missing(given_rows: TracedRows, traced_rows: TracedRows) -> int:
     return given_rows.frame.select(OUT_ID).distinct().join(traced_rows.frame, OUT_ID, "left_anti").count()
 
 
-def _matching_rows(provenance: RowProvenance, wanted: DataFrame, stored: Sequence[str | None]) -> DataFrame:
-    """The result's rows, computed again, that equal the wanted ones. Floating-point sums are compared up to rounding,
-    and other columns that may differ in another execution are not compared."""
+def comparable(provenance: RowProvenance, rows: DataFrame, *, exact: bool = True) -> DataFrame:
+    """The rows with two more columns, which are equal where all columns are that another execution repeats: equal in
+    every bit, or, if not ``exact``, as SQL compares."""
+    names = internal_names(provenance)
+    stable = [name for place, name in enumerate(names) if place not in provenance.unstable]
+    halves = id_halves(rows, stable, exact=exact)
+    return rows.select("*", *(half.alias(name) for half, name in zip(halves, _HALVES, strict=True)))
+
+
+def with_suffix(rows: DataFrame, suffix: str) -> DataFrame:
+    return rows.toDF(*(f"{name}{suffix}" for name in rows.columns))
+
+
+def is_same_row(provenance: RowProvenance, suffix: str) -> Column:
+    """Whether comparable rows are the same as others, whose columns have the suffix. Floating-point sums are compared
+    up to rounding, and other columns that may differ in another execution are not compared."""
     from pyspark.sql import functions as F
 
-    names = _column_names(provenance)
-    stable = [name for place, name in enumerate(names) if place not in provenance.unstable]
-    top = provenance.frame(0)
-    top = top.toDF(*names, *top.columns[len(names) :])
-    top = as_stored(top, names, stored)
-    top = top.select("*", *_named_halves(top, stable))
-    given_rows = wanted.select("*", *_named_halves(wanted, stable))
-    given_rows = given_rows.toDF(*(f"{name}_wanted" for name in given_rows.columns))
-    is_same = reduce(lambda left, right: left & right, (F.col(half) == F.col(f"{half}_wanted") for half in _HALVES))
-    for place, column in enumerate(provenance.columns):
+    conditions = [F.col(half) == F.col(f"{half}{suffix}") for half in _HALVES]
+    for place, (name, column) in enumerate(zip(internal_names(provenance), provenance.columns, strict=True)):
         if place in provenance.unstable and column.type in ("double", "float"):
-            computed, given = F.col(names[place]), F.col(f"{names[place]}_wanted")
-            is_close = F.abs(computed - given) <= F.greatest(F.abs(computed), F.abs(given)) * _FLOAT_TOLERANCE
-            is_same = is_same & (computed.eqNullSafe(given) | F.coalesce(is_close, F.lit(False)))
-    return top.join(given_rows, is_same, "left_semi").drop(*_HALVES)
+            conditions.append(is_close(F.col(name), F.col(f"{name}{suffix}")))
+    return reduce(lambda left, right: left & right, conditions)
 
 
 def as_stored(rows: DataFrame, names: Sequence[str], stored: Sequence[str | None]) -> DataFrame:
@@ -221,17 +265,21 @@ def as_stored(rows: DataFrame, names: Sequence[str], stored: Sequence[str | None
     return rows.select(*values, *rows.columns[len(names) :]) if any(stored) else rows
 
 
-def _named_halves(frame: DataFrame, columns: Sequence[str]) -> list[Column]:
-    return [half.alias(name) for half, name in zip(id_halves(frame, columns, exact=True), _HALVES, strict=True)]
+def is_close(one: Column, other: Column) -> Column:
+    """Whether two floating-point numbers are equal up to rounding, or both null."""
+    from pyspark.sql import functions as F
+
+    is_near = F.abs(one - other) <= F.greatest(F.abs(one), F.abs(other)) * _FLOAT_TOLERANCE
+    return one.eqNullSafe(other) | F.coalesce(is_near, F.lit(False))
 
 
-def _column_names(provenance: RowProvenance) -> list[str]:
+def internal_names(provenance: RowProvenance) -> list[str]:
     """Internal names for the result's columns, whose own names may repeat."""
     return [f"__hw_c{place}" for place in range(len(provenance.columns))]
 
 
 def _out_id_column(provenance: RowProvenance, rows: DataFrame) -> Column:
-    names = _column_names(provenance)
+    names = internal_names(provenance)
     identity = [names[place] for place in provenance.identity] + [
         name for name in provenance.group_columns if name in rows.columns
     ]
@@ -240,7 +288,7 @@ def _out_id_column(provenance: RowProvenance, rows: DataFrame) -> Column:
 
 def with_out_ids(provenance: RowProvenance, top: DataFrame) -> DataFrame:
     """Rows of the top block under internal names, with the ids of the result's rows."""
-    names = _column_names(provenance)
+    names = internal_names(provenance)
     top = top.toDF(*names, *top.columns[len(names) :])
     return top.select("*", _out_id_column(provenance, top))
 
@@ -248,7 +296,7 @@ def with_out_ids(provenance: RowProvenance, top: DataFrame) -> DataFrame:
 def result_rows(provenance: RowProvenance, top: DataFrame) -> DataFrame:
     """The result's rows under their own names, and their ids; equal ones once."""
     columns = [column.name for column in provenance.columns]
-    rows = provenance.distinct_rows(top.select(*_column_names(provenance), OUT_ID))
+    rows = provenance.distinct_rows(top.select(*internal_names(provenance), OUT_ID))
     return rows.toDF(*columns, *free_names([OUT_ID], columns))
 
 

@@ -16,25 +16,33 @@ from headwater.rows.backward import trace, trace_known
 from headwater.rows.column_names import quote_name
 from headwater.rows.provenance import RowProvenance
 from headwater.rows.stored_writes import StoredWrites, condition_errors
+from headwater.rows.verification import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+_SCRIPT_NOTE = "the result of a SQL script is collected by Spark: what its rows come from is not known"
 _MAX_FILES = 1_000  # of a source: in more files, rows are not followed to their writers
 
 
 @dataclass(frozen=True)
 class Tracer:
-    """``depth`` is the number of jobs to trace back through; None is all of them."""
+    """``depth`` is the number of jobs to trace back through; None is all of them. ``verify_limit``: up to this many
+    source rows, an answer is checked by running the query on them."""
 
     writes: StoredWrites
     depth: int | None = 1
+    verify_limit: int = DEFAULT_LIMIT
 
     def trace_frame(self, frame: DataFrame, where: str | Column | None) -> Trace:
         plan: JavaObject = frame._jdf.queryExecution().analyzed()
         provenance = RowProvenance(self.writes.spark, plan)
         _check_condition(provenance, where, "the DataFrame")
-        answer = Trace([TracePart(trace(provenance, where), self.writes.names(provenance))])
+        steps = trace(provenance, where)
+        part = TracePart(steps, self.writes.names(provenance), verify_limit=self.verify_limit)
+        if _is_script(frame):
+            part.notes, part.finest_grain = (_SCRIPT_NOTE,), "opaque"
+        answer = Trace([part])
         self._trace_sources(answer, datetime.now(UTC), self.depth)
         return answer
 
@@ -57,14 +65,23 @@ class Tracer:
         _check_condition(provenance, where, str(write.dataset))
         steps = trace(provenance, where)
         note = "the output cannot be read back: the rows are those of the query, run again"
-        return TracePart(steps, self.writes.names(provenance), write, (note,))
+        return TracePart(steps, self.writes.names(provenance), write, (note,), self.verify_limit)
 
     def _trace_rows(
         self, write: OutputFacet, provenance: RowProvenance, rows: DataFrame, options: Mapping[str, str] | None
     ) -> TracePart:
         """``options``: those by which the rows were read; None if they were read as they were written."""
         stored = self.writes.stored_values(write, provenance, rows, options)
-        return TracePart(trace_known(provenance, rows, stored=stored), self.writes.names(provenance), write)
+        steps = trace_known(provenance, rows, stored=stored)
+        if steps.exceeds_limit:  # by their values alone, rows beyond the limit would be among them
+            limited = self.writes.provenance(write)[0]
+            steps_within = trace_known(limited, rows, stored=stored)
+            if steps_within.missing_count:  # among equals, the limit takes others this time
+                steps_within.release()
+            else:
+                steps.release()
+                provenance, steps = limited, steps_within
+        return TracePart(steps, self.writes.names(provenance), write, (), self.verify_limit)
 
     def _trace_sources(self, answer: Trace, before: datetime, depth: int | None) -> None:
         """Traces each source's rows through the jobs that wrote them. Where that is not possible, the trace ends there
@@ -111,6 +128,12 @@ class Tracer:
         if missing:
             raise RowsError(f"it was read without columns that were written: {', '.join(missing)}")
         return self._trace_rows(write, provenance, rows.select(*map(quote_name, columns)), options)
+
+
+def _is_script(frame: DataFrame) -> bool:
+    """Whether the frame is the result of a SQL script, of which Spark hands over nothing but the rows."""
+    name: str = frame._jdf.queryExecution().logical().getClass().getSimpleName()
+    return name == "CompoundBody"
 
 
 def _check_condition(provenance: RowProvenance, where: str | Column | None, what: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.capture.listener.jvm import CLASSES
-from headwater.capture.listener.plan_facts import LOGICAL
+from headwater.capture.listener.plan_facts import LOGICAL, Facts
 from headwater.capture.naming.catalogs import catalogs_of
 from headwater.capture.naming.plan_sources import LeafDatasets, read_leaf
 from headwater.jvm import JavaClasses, JavaObject, gateway_of
@@ -59,5 +59,5 @@ def leaf_readings(spark: SparkSession, leaves: Sequence[JavaObject]) -> list[Lea
     classes = JavaClasses(gateway_of(spark.sparkContext), "headwater.capture.listener.jvm", CLASSES)
     plan_facts = classes.new("PlanFacts", json.dumps(LOGICAL))
     catalogs = catalogs_of(spark, dict(spark.sparkContext.getConf().getAll()))
-    facts: list[Mapping[str, Any]] = [json.loads(plan_facts.collectFacts(leaf, 1))[0] for leaf in leaves]
+    facts: list[Facts] = [json.loads(plan_facts.collectFacts(leaf, 1))[0] for leaf in leaves]
     return [read_leaf(leaf_facts, catalogs) for leaf_facts in facts]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from headwater.errors import RowsRefused
-from headwater.jvm import JavaClasses, JavaObject, gateway_of
+from headwater.jvm import JavaClasses, JavaObject, gateway_of, shared_classes
+from headwater.plan.operator_traits import traits_json
 from headwater.rows.grain import Grain, coarsest
 from headwater.rows.grouped_calls import keyed_functions
 
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _PLAN_CLASSES = (
-    "Trees",
+    "OperatorTraits",
     "CollationKeys",
     "RowHash",
     "DistinctRows",
     "Substitute",
     "Normalizer",
+    "OperatorKinds",
     "DeterminismCheck",
     "SmallRowSet",
     "Leaves",
@@ -35,9 +37,12 @@ _BLOCK_CLASSES = (
     "GroupedFunctions",
     "BlockPath",
     "BlockBuilder",
+    "Reexecution",
 )
 _PATH_CLASSES = ("MarkedPlan", "JoinSides", "OperatorText", "ExpressionFrame", "LeafColumn", "OperatorPath")
 _CLASSES = (*_PLAN_CLASSES, *_BLOCK_CLASSES, *_PATH_CLASSES)
+_COLLECTED = ("Transpose",)
+"""Leaves with values that Spark collected while it analyzed the query, and that come from rows it does not name."""
 _GROUP_LINKS = ("aggregate", "chosen")
 _GRAIN_OF_LINK: dict[str, Grain] = {
     "aggregate": "exact",
@@ -139,7 +144,8 @@ class BlockPath:
 
 def block_classes(gateway: JavaObject) -> JavaClasses:
     """The Java classes that split plans."""
-    return JavaClasses(gateway, "headwater.rows.jvm", _CLASSES)
+    constants = {"OPERATOR_TRAITS": traits_json()}
+    return JavaClasses(gateway, "headwater.rows.jvm", _CLASSES, shared_classes(gateway), constants)
 
 
 def frame_of_plan(spark: SparkSession, plan: JavaObject) -> DataFrame:
@@ -178,16 +184,18 @@ class RowProvenance:
         self.notes: tuple[str, ...] = tuple(description["notes"])
         self.sources = tuple(
             PlanSource(
-                entry["number"],
-                entry["kind"],
-                entry["id"],
-                _columns(entry["columns"]),
-                entry["text"],
-                entry["inFiles"],
-                entry["options"],
+                number=entry["number"],
+                kind=entry["kind"],
+                id=entry["id"],
+                columns=_columns(entry["columns"]),
+                text=entry["text"],
+                in_files=entry["inFiles"],
+                options=entry["options"],
             )
             for entry in description["sources"]
         )
+        if any(source.kind in _COLLECTED for source in self.sources):
+            self.notes += ("transpose() collects rows in the program: what its values come from is not known",)
         self.blocks = tuple(_block(entry) for entry in description["blocks"])
         self.unstable = frozenset[int](description["unstable"])
         key = description["identity"]
@@ -196,6 +204,9 @@ class RowProvenance:
         """The positions of the columns that identify a row of the result."""
         self.is_ambiguous = not self.has_key and bool(self.unstable)
         """Whether rows may differ only in columns that another execution does not repeat."""
+        self.exceeds_limit: bool = description["unlimited"] and not self.has_key
+        """Whether the result may have further rows that equal a known one: a limit or a sample at the top of the plan
+        was left out, and no key tells the rows apart."""
 
     @property
     def group_columns(self) -> tuple[str, ...]:
@@ -211,6 +222,14 @@ class RowProvenance:
     def source_frame(self, number: int) -> DataFrame:
         """All rows of a source, with their ids."""
         return self._frame(self._builder.source(number))
+
+    def execute_on(self, sources: Mapping[int, DataFrame]) -> DataFrame:
+        """The result of the query on these rows of sources; the other sources are as they were."""
+        gateway = gateway_of(self._spark.sparkContext)
+        frames = gateway.jvm.java.util.HashMap()
+        for number, frame in sources.items():
+            frames.put(number, frame._jdf)
+        return self._frame(self._classes.new("Reexecution", self._builder, frames).frame())
 
     def source_frame_with_path(self, number: int) -> DataFrame:
         """The same with the path of each row's file as last column, for a source that is in files."""
@@ -282,8 +301,12 @@ class RowProvenance:
             for link in block.links:
                 reached = coarsest((of_block[block.number], link.grain))
                 of_block[link.to] = coarsest((of_block.get(link.to, "exact"), reached))
+        found = {
+            source.number: [of_block[block.number] for block in self.blocks if source.number in block.sources]
+            for source in self.sources
+        }
         return {
-            source.number: coarsest(of_block[block.number] for block in self.blocks if source.number in block.sources)
+            source.number: "opaque" if source.kind in _COLLECTED else coarsest(found[source.number])
             for source in self.sources
         }
 
@@ -336,6 +359,7 @@ class _PlanDescription(TypedDict):
     columns: list[_ColumnDescription]
     identity: list[int] | None
     unstable: list[int]
+    unlimited: bool
     notes: list[str]
     refusals: list[str]
     sources: list[_SourceDescription]
@@ -349,15 +373,15 @@ def _columns(descriptions: list[_ColumnDescription]) -> tuple[PlanColumn, ...]:
 def _block(description: _BlockDescription) -> Block:
     links = (
         BlockLink(
-            link["number"],
-            link["to"],
-            link["kind"],
-            link["text"],
-            link["present"],
-            tuple(link["columns"]),
-            tuple(link["nullSafe"]),
-            tuple(link["conditionColumns"]),
-            None if link["resultPlaces"] is None else tuple(link["resultPlaces"]),
+            number=link["number"],
+            to=link["to"],
+            kind=link["kind"],
+            text=link["text"],
+            present=link["present"],
+            columns=tuple(link["columns"]),
+            null_safe=tuple(link["nullSafe"]),
+            condition_columns=tuple(link["conditionColumns"]),
+            result_places=None if link["resultPlaces"] is None else tuple(link["resultPlaces"]),
         )
         for link in description["links"]
     )

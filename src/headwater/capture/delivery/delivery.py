@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Condition, Thread
-from typing import Any
 from weakref import WeakSet
 
 from headwater.capture.delivery.adoption import adopt_sessions
@@ -60,7 +59,7 @@ class Delivery:
         limit: int = DEFAULT_LIMIT,
         memory: int = DEFAULT_MEMORY,
         warn: Warn = log_warning,
-        make_frame: Callable[[dict[str, Any]], Frame] = frame_of,
+        make_frame: Callable[[dict[str, object]], Frame] = frame_of,
     ) -> None:
         """``make_frame`` makes the spool frame of an event: the place to redact it."""
         names = [sink.name for sink in sinks]
@@ -86,7 +85,7 @@ class Delivery:
         atexit.register(self._at_exit)
         self._start_threads()
 
-    def send(self, event: dict[str, Any]) -> None:
+    def send(self, event: dict[str, object]) -> None:
         """Never raises. When it returns, the event is in the spool, or counted as dropped."""
         try:
             if self._forked:

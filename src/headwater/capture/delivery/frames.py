@@ -7,9 +7,9 @@ complete line from one that a killed process or a power cut left half written.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 from zlib import crc32
 
 _ENDS = frozenset({"COMPLETE", "FAIL", "ABORT"})
@@ -52,7 +52,7 @@ def read_frame(line: bytes) -> Frame | None:
         return None
 
 
-def frame_of(event: dict[str, Any]) -> Frame:
+def frame_of(event: Mapping[str, object]) -> Frame:
     """Raises what `json` raises if the event is not JSON."""
     body = json.dumps(event, separators=(",", ":"), allow_nan=False).encode()
     run, event_type = event.get("run"), event.get("eventType")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from headwater.capture.delivery.frames import Frame, FrameKind, frame_of
 
@@ -51,18 +51,23 @@ def _essence(start: Frame) -> Frame:
     return Frame(FrameKind.STILL_OPEN, start.run_id, body.encode())
 
 
-def _failure(start: dict[str, Any]) -> dict[str, Any]:
+def _failure(start: Mapping[str, object]) -> dict[str, object]:
     error = {
         "_producer": start.get("producer"),
         "_schemaURL": _FACET,
         "message": _MESSAGE,
         "programmingLanguage": "PYTHON",
     }
-    run = start["run"]
-    facets = {**(run.get("facets") or {}), "errorMessage": error}
+    run = _member(start, "run")
+    facets = {**_member(run, "facets"), "errorMessage": error}
     return {
         "eventType": "FAIL",
         "eventTime": datetime.now(UTC).isoformat(),
         **start,
         "run": {**run, "facets": facets},
     }
+
+
+def _member(document: Mapping[str, object], name: str) -> Mapping[str, object]:
+    value = document.get(name)
+    return value if isinstance(value, Mapping) else {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from openlineage.client import event_v2 as ol
 from openlineage.client.facet_v2 import (
@@ -32,28 +31,14 @@ from openlineage.client.generated import lineage as lineage_facet
 from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_new_uuid
 
-from headwater.capture.events.facets import (
-    ColumnTypesDatasetFacet,
-    CoverageDatasetFacet,
-    TelemetryRunFacet,
-    adjoint_facet,
-    rows_facet,
-)
+from headwater.capture.events.facets import Facets, own_dataset_facets, own_output_facets, run_facets
 from headwater.capture.events.inputs import InputColumn, WriteInput
 from headwater.capture.events.run_types import Engine, Failure, ParentRun, RunIdentity, WriteOutcome
 from headwater.capture.events.schema_fields import schema_fields
 from headwater.capture.events.writes import CapturedWrite
 from headwater.capture.listener.statistics import Amount
 from headwater.capture.naming.dataset_ref import DatasetRef
-from headwater.formats.openlineage.facet_names import (
-    ADJOINT_FACET,
-    COLUMN_TYPES_FACET,
-    COVERAGE_FACET,
-    PROVENANCE_FACET,
-    ROWS_FACET,
-    TELEMETRY_FACET,
-    schema_url,
-)
+from headwater.formats.openlineage.facet_names import PROVENANCE_FACET, schema_url
 
 _LIFECYCLE = {
     "overwrite": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
@@ -61,6 +46,8 @@ _LIFECYCLE = {
     "replace": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
 }
 _MAX_TEXT_LENGTH = 100_000  # of a query, an error or a stack trace
+
+Event = dict[str, object]
 
 
 def new_run_id() -> str:
@@ -75,11 +62,11 @@ class EventBuilder:
         self._engine = engine
         self._producer = engine.producer
 
-    def start(self, run: RunIdentity, at: datetime, written: CapturedWrite | None = None) -> dict[str, Any]:
+    def start(self, run: RunIdentity, at: datetime, written: CapturedWrite | None = None) -> Event:
         job_facets = self._job_facets(run, written.sql if written else None)
         return self._event(ol.RunState.START, run, at, {}, job_facets, *_planned_datasets(written))
 
-    def progress(self, run: RunIdentity, at: datetime, outcome: WriteOutcome) -> dict[str, Any]:
+    def progress(self, run: RunIdentity, at: datetime, outcome: WriteOutcome) -> Event:
         """One of several writes of a run. The event states its own lineage, so that the inputs of other writes of the
         run are not taken for its own."""
         if not outcome.wrote_anything:
@@ -98,20 +85,12 @@ class EventBuilder:
         at: datetime,
         outcomes: Sequence[WriteOutcome] = (),
         reported: Sequence[WriteOutcome] = (),
-        extra_facets: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
+        extra_facets: Mapping[str, Mapping[str, object]] | None = None,
+    ) -> Event:
         """``reported`` are writes that events of their own have described: only their metrics are added.
         ``extra_facets`` are further facets of the run."""
         outcomes = [outcome for outcome in outcomes if outcome.wrote_anything]
-        writes = [self._telemetry(outcome) for outcome in (*reported, *outcomes) if outcome.nodes]
-        facets = self._with_producer(extra_facets)
-        if writes:
-            facets[TELEMETRY_FACET] = TelemetryRunFacet(writes=writes, producer=self._producer)
-        pairs = [
-            outcome.rows["pairs"] for outcome in (*reported, *outcomes) if outcome.rows and "pairs" in outcome.rows
-        ]
-        if pairs:
-            facets[ADJOINT_FACET] = adjoint_facet(pairs, self._producer)
+        facets = self._with_producer(extra_facets) | run_facets([*reported, *outcomes], self._producer)
         sql = outcomes[0].written.sql if len(outcomes) == 1 else None
         return self._event(ol.RunState.COMPLETE, run, at, facets, self._job_facets(run, sql), *self._datasets(outcomes))
 
@@ -121,8 +100,8 @@ class EventBuilder:
         at: datetime,
         failure: Failure,
         written: CapturedWrite | None = None,
-        extra_facets: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
+        extra_facets: Mapping[str, Mapping[str, object]] | None = None,
+    ) -> Event:
         facets = self._with_producer(extra_facets) | {
             "errorMessage": error_message_run.ErrorMessageRunFacet(
                 message=failure.message[:_MAX_TEXT_LENGTH],
@@ -134,7 +113,7 @@ class EventBuilder:
         job_facets = self._job_facets(run, written.sql if written else None)
         return self._event(ol.RunState.FAIL, run, at, facets, job_facets, *_planned_datasets(written))
 
-    def view(self, written: CapturedWrite, at: datetime) -> dict[str, Any]:
+    def view(self, written: CapturedWrite, at: datetime) -> Event:
         """The definition of a view, as an event about the view itself: no captured run created it."""
         inputs, fields = _lineage_members(written)
         facets = self._dataset_facets(written.target) | self._output_facets(written)
@@ -147,8 +126,8 @@ class EventBuilder:
         return _to_dict(event)
 
     def dropped(
-        self, table: DatasetRef, at: datetime, run: RunIdentity, facets: Mapping[str, Mapping[str, Any]]
-    ) -> dict[str, Any]:
+        self, table: DatasetRef, at: datetime, run: RunIdentity, facets: Mapping[str, Mapping[str, object]]
+    ) -> Event:
         """An event about the table itself. As an event of a run it would state that the job now writes this table from
         no input.
 
@@ -174,7 +153,7 @@ class EventBuilder:
         )
         return _to_dict(event)
 
-    def _with_producer(self, facets: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _with_producer(self, facets: Mapping[str, Mapping[str, object]] | None) -> Facets:
         return {
             name: {"_producer": self._producer, "_schemaURL": schema_url(name), **content}
             for name, content in (facets or {}).items()
@@ -187,11 +166,11 @@ class EventBuilder:
         state: ol.RunState,
         run: RunIdentity,
         at: datetime,
-        run_facets: dict[str, Any],
-        job_facets: dict[str, Any],
+        run_facets: Facets,
+        job_facets: Facets,
         inputs: list[ol.InputDataset],
         outputs: list[ol.OutputDataset],
-    ) -> dict[str, Any]:
+    ) -> Event:
         facets = {
             "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
                 version=self._engine.spark_version,
@@ -226,8 +205,8 @@ class EventBuilder:
             producer=self._producer,
         )
 
-    def _job_facets(self, run: RunIdentity, sql: str | None) -> dict[str, Any]:
-        facets: dict[str, Any] = {
+    def _job_facets(self, run: RunIdentity, sql: str | None) -> Facets:
+        facets: Facets = {
             "jobType": job_type_job.JobTypeJobFacet(
                 processingType="STREAMING" if run.streaming else "BATCH",
                 integration="SPARK",
@@ -261,7 +240,7 @@ class EventBuilder:
         facets = self._dataset_facets(item.dataset)
         if item.columns:
             facets["schema"] = self._schema((column.name, column.type) for column in item.columns)
-        input_facets: dict[str, Any] = {}
+        input_facets: Facets = {}
         if amount:
             input_facets["inputStatistics"] = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
                 rowCount=amount.rows, size=amount.bytes, fileCount=amount.files, producer=self._producer
@@ -287,7 +266,7 @@ class EventBuilder:
                 },
                 producer=self._producer,
             )
-        output_facets: dict[str, Any] = {}
+        output_facets: Facets = {}
         if amount:
             output_facets["outputStatistics"] = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
                 rowCount=amount.rows, size=amount.bytes, fileCount=amount.files, producer=self._producer
@@ -302,12 +281,11 @@ class EventBuilder:
             output_facets["subset"] = base_subset_dataset.OutputSubsetOutputDatasetFacet(
                 outputCondition=_partition_condition(written.target.partitions), producer=self._producer
             )
-        if outcome.rows is not None:
-            output_facets[ROWS_FACET] = rows_facet(outcome.rows, self._producer)
+        output_facets |= own_output_facets(outcome, self._producer)
         return ol.OutputDataset(*written.target.key, facets=facets, outputFacets=output_facets)
 
-    def _dataset_facets(self, dataset: DatasetRef) -> dict[str, Any]:
-        facets: dict[str, Any] = {
+    def _dataset_facets(self, dataset: DatasetRef) -> Facets:
+        facets: Facets = {
             "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(dataset.kind, producer=self._producer)
         }
         if dataset.uri:
@@ -337,17 +315,8 @@ class EventBuilder:
             )
         return facets
 
-    def _output_facets(self, written: CapturedWrite) -> dict[str, Any]:
-        facets: dict[str, Any] = {
-            COVERAGE_FACET: CoverageDatasetFacet(
-                complete=not written.gaps,
-                gaps=[
-                    {"operator": gap.operator, "reason": gap.reason, "columns": list(gap.columns)}
-                    for gap in written.gaps
-                ],
-                producer=self._producer,
-            )
-        }
+    def _output_facets(self, written: CapturedWrite) -> Facets:
+        facets = own_dataset_facets(written, self._producer)
         if written.columns:
             facets["schema"] = self._schema((column.name, column.type) for column in written.columns)
         if any(written.fields.values()) or written.whole:
@@ -360,37 +329,14 @@ class EventBuilder:
                 dataset=_input_fields(written.whole),
                 producer=self._producer,
             )
-        if written.column_types:
-            facets[COLUMN_TYPES_FACET] = ColumnTypesDatasetFacet(
-                fields=dict(written.column_types), producer=self._producer
-            )
         if written.kind in _LIFECYCLE:
             facets["lifecycleStateChange"] = lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
                 _LIFECYCLE[written.kind], producer=self._producer
             )
         return facets
 
-    def _schema(self, columns: Iterable[tuple[str, Any]]) -> schema_dataset.SchemaDatasetFacet:
+    def _schema(self, columns: Iterable[tuple[str, object]]) -> schema_dataset.SchemaDatasetFacet:
         return schema_dataset.SchemaDatasetFacet(fields=schema_fields(columns), producer=self._producer)
-
-    @staticmethod
-    def _telemetry(outcome: WriteOutcome) -> dict[str, Any]:
-        target = outcome.written.target
-        return {
-            "output": {"namespace": target.namespace, "name": target.name},
-            "nodes": [
-                {
-                    "name": node.name,
-                    "parent": node.parent,
-                    "rows": node.rows,
-                    "latencyMs": node.latency_ms,
-                    "bytes": node.bytes,
-                    "spillBytes": node.spill_bytes,
-                    "metrics": dict(node.metrics),
-                }
-                for node in outcome.nodes
-            ],
-        }
 
 
 def _planned_datasets(written: CapturedWrite | None) -> tuple[list[ol.InputDataset], list[ol.OutputDataset]]:
@@ -449,6 +395,6 @@ def _time_text(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _to_dict(event: Any) -> dict[str, Any]:
-    plain: dict[str, Any] = Serde.to_dict(event)
+def _to_dict(event: ol.RunEvent | ol.DatasetEvent) -> Event:
+    plain: Event = Serde.to_dict(event)
     return plain

@@ -9,13 +9,15 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from headwater.capture.events.writes import CapturedWrite
 from headwater.capture.listener.statistics import Amount
 from headwater.errors import HeadwaterError
+from headwater.jvm import JavaObject
 from headwater.model.expectations import Expectation
 
+_Answer = TypeVar("_Answer")
 _log = logging.getLogger("headwater")
 CHECKSUMS = ("files", "bytes", "rows")
 NOTHING = Amount(0, 0, 0)
@@ -47,11 +49,11 @@ class EvidenceOptions:
 class DeclaredEvidence:
     """What a run of a declared pipeline adds to the evidence of its writes."""
 
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)
     """By node, the hash of its code."""
-    design: Any = None
-    ledger: Mapping[str, Any] | None = None
+    design: object = None
+    ledger: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,11 @@ class EndedWrite:
     row capture, if any; ``failed``: nothing was written; ``literals``: whether literals of its query may leave the
     process."""
 
-    execution: Any
+    execution: JavaObject
     written: CapturedWrite
     started: datetime
     settings: Mapping[str, str]
-    rows: Mapping[str, Any] | None = None
+    rows: Mapping[str, object] | None = None
     failed: bool = False
     literals: str = "keep"
 
@@ -75,6 +77,7 @@ class EndedRun:
     one is unknown."""
 
     parts: Sequence[Any]
+    """In a form of the provider's own, whose members the provider alone reads."""
     written: Amount = NOTHING
     read: Amount = NOTHING
     declared: DeclaredEvidence | None = None
@@ -83,26 +86,26 @@ class EndedRun:
     literals: str = "keep"
 
     @classmethod
-    def of_one(cls, part: Any | None) -> EndedRun:
+    def of_one(cls, part: object) -> EndedRun:
         """A run of a single write, without expectations."""
         return cls([] if part is None else [part])
 
 
 class EvidenceProvider(Protocol):
-    def steps(self, plan: Any) -> str | None:
+    def steps(self, plan: JavaObject) -> str | None:
         """What the operators of a plan do to columns, as JSON; None if that cannot be read. Asked before a DataFrame is
         cut off from its plan."""
         ...
 
-    def of_write(self, ended: EndedWrite, options: EvidenceOptions) -> Any:
+    def of_write(self, ended: EndedWrite, options: EvidenceOptions) -> object:
         """The evidence of one write, in a form of the provider's own."""
         ...
 
-    def of_stream(self, ended: EndedWrite) -> Any:
+    def of_stream(self, ended: EndedWrite) -> object:
         """The evidence of a streaming query, by one of its batches. It has no checksums: the query goes on."""
         ...
 
-    def facets(self, ended: EndedRun) -> dict[str, dict[str, Any]]:
+    def facets(self, ended: EndedRun) -> dict[str, dict[str, object]]:
         """The facets of the run's last event."""
         ...
 
@@ -131,16 +134,16 @@ class OptionalEvidence:
         self._provider = provider
         self._report = report
 
-    def of_write(self, ended: EndedWrite, options: EvidenceOptions | None) -> Any:
+    def of_write(self, ended: EndedWrite, options: EvidenceOptions | None) -> object:
         return self._call(lambda provider: provider.of_write(ended, options or EvidenceOptions()))
 
-    def of_stream(self, ended: EndedWrite) -> Any:
+    def of_stream(self, ended: EndedWrite) -> object:
         return self._call(lambda provider: provider.of_stream(ended))
 
-    def facets(self, ended: EndedRun) -> dict[str, Any]:
+    def facets(self, ended: EndedRun) -> dict[str, dict[str, object]]:
         return dict(self._call(lambda provider: provider.facets(ended)) or {})
 
-    def _call(self, method: Callable[[EvidenceProvider], Any]) -> Any:
+    def _call(self, method: Callable[[EvidenceProvider], _Answer]) -> _Answer | None:
         if self._provider is None:
             return None
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.plan_sources import LeafColumn, LeafDatasets
@@ -125,7 +124,7 @@ def _merge_refs(first_read: DatasetRef, second_read: DatasetRef) -> DatasetRef:
     first, second = (
         (first_read, second_read) if first_read.symlink or not second_read.symlink else (second_read, first_read)
     )
-    partitions: tuple[Mapping[str, Any], ...] = ()
+    partitions: tuple[Mapping[str, str], ...] = ()
     if first_read.partitions and second_read.partitions:
         partitions = tuple({tuple(p.items()): p for p in (*first_read.partitions, *second_read.partitions)}.values())
     return replace(first, partitions=partitions, version=first.version or second.version)

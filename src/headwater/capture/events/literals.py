@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from headwater.capture.events.inputs import InputColumn
 from headwater.capture.events.redaction import without_plan
@@ -71,7 +70,7 @@ def node_without_literals(node: NodeTelemetry, literals: str) -> NodeTelemetry:
     return node if literals == "keep" else replace(node, name=node.name.partition("(")[0].strip())
 
 
-def rows_without_literals(rows: dict[str, Any] | None, literals: str) -> dict[str, Any] | None:
+def rows_without_literals(rows: dict[str, object] | None, literals: str) -> dict[str, object] | None:
     """A plan contains its literals, so it is left out. What was read and written stays, and so do pair tables, which
     contain numbers and hashes."""
     if rows is None or literals == "keep":
@@ -86,7 +85,7 @@ def _reason_without_query(reason: str) -> str:
     return ": ".join(parts[:2]) if parts[0] == "JDBC" else reason
 
 
-def _answerable(rows: Mapping[str, Any]) -> str:
+def _answerable(rows: Mapping[str, object]) -> str:
     if "pairs" in rows:
         return "its rows can be looked up in the pair tables"
     return 'rows="full" would have kept pair tables, in which rows can be looked up'

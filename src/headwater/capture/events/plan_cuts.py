@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
+from headwater.capture.listener.plan_facts import Facts
 from headwater.plan.tree import PlanNode, read_plan
 
 _MAX_PLANS = 512  # plans; the oldest is forgotten first, and a DataFrame cut off from it is then a source of its own
 
-Facts = Mapping[str, Any]
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class CutPlans:
 
     def of_folder(self, leaf: Facts) -> CutPlan | None:
         """The plan behind a kept table."""
-        roots: Sequence[Any] = leaf.get("roots") or ()
-        return self._by_folder.get(_normalized_folder(str(roots[0]))) if len(roots) == 1 else None
+        roots = leaf.get("roots") or ()
+        return self._by_folder.get(_normalized_folder(roots[0])) if len(roots) == 1 else None
 
     def of(self, leaf: Facts) -> CutPlan | None:
         """The plan behind a leaf. By its RDD if that is known: a checkpoint of a filtered checkpoint has the column ids
@@ -82,7 +83,7 @@ def _normalized_folder(folder: str) -> str:
     return re.sub(r"^file:/+", "file:/", folder).rstrip("/")
 
 
-def _put(cut_plans: OrderedDict[Any, CutPlan], key: Any, cut_plan: CutPlan) -> None:
+def _put(cut_plans: OrderedDict[_Key, CutPlan], key: _Key, cut_plan: CutPlan) -> None:
     cut_plans[key] = cut_plan
     cut_plans.move_to_end(key)
     while len(cut_plans) > _MAX_PLANS:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from headwater.capture.events.writes import CapturedWrite
 from headwater.errors import HeadwaterError
+from headwater.jvm import JavaObject
 
 INTERNAL_JOB_TAG = "headwater-own-work"
 """The job tag of Spark jobs that Headwater itself runs: they are not captured."""
@@ -41,8 +42,8 @@ class RowCaptureOptions:
 
 class RowCapture(Protocol):
     def keep(
-        self, execution: Any, written: CapturedWrite, options: RowCaptureOptions, started: datetime, run_id: str
-    ) -> dict[str, Any] | None:
+        self, execution: JavaObject, written: CapturedWrite, options: RowCaptureOptions, started: datetime, run_id: str
+    ) -> dict[str, object] | None:
         """The content of the facet `headwater_rows` of the output of a successful write; None: no facet. The member
         `pairs` becomes the run facet `cdme.adjointMetadata`.
 

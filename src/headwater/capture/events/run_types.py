@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from headwater.capture.events.output_quality import OutputQuality
 from headwater.capture.events.writes import CapturedWrite
@@ -62,9 +61,9 @@ class WriteOutcome:
     nodes: Sequence[NodeTelemetry] = ()
     partition: str | None = None
     quality: OutputQuality | None = None
-    rows: dict[str, Any] | None = None
+    rows: dict[str, object] | None = None
     """What the row capture recorded."""
-    evidence: Any = None
+    evidence: object = None
     """The evidence of the write, as its provider has it (evidence.py)."""
 
     @property

@@ -4,15 +4,15 @@ columns."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from headwater.capture.events.column_types import column_types
 from headwater.capture.events.inputs import InputColumn, WriteInput, WriteInputs, name_memory
 from headwater.capture.events.plan_cuts import CutPlan, CutPlans, PlanCut
 from headwater.capture.listener.drops import DropCommand, DropTracker, read_drop_command
 from headwater.capture.listener.jvm import Bridge
+from headwater.capture.listener.plan_facts import Facts
 from headwater.capture.naming.catalogs import Catalogs
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.jobs import job_name
@@ -20,6 +20,7 @@ from headwater.capture.naming.paths import file_datasets
 from headwater.capture.naming.plan_sources import LeafDatasets, no_columns, read_leaf, table_dataset
 from headwater.capture.naming.targets import read_target
 from headwater.errors import PlanUnreadable
+from headwater.jvm import JavaObject
 from headwater.plan.commands import WriteCommand, read_write
 from headwater.plan.lineage import Gap, LineageSource, PlanLineage, PlanOutputColumn
 from headwater.plan.trace import trace_plan, trace_write
@@ -33,10 +34,11 @@ _MODES = {
     **{"Append": "append", "Overwrite": "overwrite", "ErrorIfExists": "create", "Ignore": "create"},
     "Complete": "overwrite",  # a stream whose batches each replace the one before
 }
+_REPLACING = frozenset({"overwrite", "create", "replace", "view"})
 _MAKES = re.compile(r"\s*(create|alter|replace|insert|with|from)\b", re.I)
 _MAX_COLUMNS = 5_000  # columns over all projections; beyond that they are collapsed before the plan is read
 
-Facts = Mapping[str, Any]
+LeafResolver = Callable[[PlanNode], PlanNode | None]
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,24 @@ class CapturedWrite:
     """The leaves where they were cut off, outer ones before those behind them."""
     target_settled: bool = True
     """False while the target's location is unknown: a catalog chooses it when it creates the table."""
+    partly: bool = False
+    """It overwrites only some rows or partitions of the target, which may be others each time."""
 
     @property
     def is_certain(self) -> bool:
         """Whether it is certain, before the write has ended, that it writes, and where."""
         return self.target_settled and not self.if_absent
+
+    @property
+    def statement(self) -> Hashable:
+        """What tells this statement from others that write the target: what it does, and what flows where. None if it
+        replaces the whole target, or the partitions it names. Its literals are not part of it: in a loop they differ
+        each time."""
+        if self.kind in _REPLACING and not self.partly:
+            return None
+        flows = frozenset((name, _flow_keys(columns)) for name, columns in self.fields.items())
+        inputs = frozenset(item.dataset.key for item in self.inputs)
+        return self.command, self.kind, inputs, flows, _flow_keys(self.whole)
 
 
 @dataclass(frozen=True)
@@ -84,7 +99,9 @@ class WriteReader:
     """Reads executions of one Spark application. ``steps`` reads what the operators of a plan do, before a DataFrame is
     cut off from it."""
 
-    def __init__(self, bridge: Bridge, catalogs: Catalogs, steps: Callable[[Any], str | None] | None = None) -> None:
+    def __init__(
+        self, bridge: Bridge, catalogs: Catalogs, steps: Callable[[JavaObject], str | None] | None = None
+    ) -> None:
         self._bridge = bridge
         self._catalogs = catalogs
         self._steps = steps or (lambda plan: None)
@@ -92,7 +109,7 @@ class WriteReader:
         self.drops = DropTracker(catalogs)
         self._cut_off = {"LogicalRDD": self.cut_plans.of, "LogicalRelation": self.cut_plans.of_folder}
 
-    def read(self, execution: Any, job: str) -> CapturedWrite | None:
+    def read(self, execution: JavaObject, job: str) -> CapturedWrite | None:
         """What the execution writes; None if it stores nothing."""
         analyzed = execution.analyzed()
         nodes = self._bridge.plan_facts("logical", analyzed)
@@ -122,17 +139,18 @@ class WriteReader:
             written,
             sql=_statement(self._bridge.plan_facts("top", analyzed)[0]),
             if_absent=command.get("mode") == "Ignore" or bool(command.get("ifAbsent")),
+            partly=_replaces_partly(command),
             target_settled=write.command not in _MAKES_V2_TABLE or target.symlink is not None,
             plan=write,
             cut_plans=tuple(cut_plans),
             cuts=tuple(cuts),
         )
 
-    def read_drop(self, execution: Any) -> DropCommand | None:
+    def read_drop(self, execution: JavaObject) -> DropCommand | None:
         """The table that the execution drops; None if it does something else."""
         return read_drop_command(self._bridge.plan_facts("logical", execution.analyzed()))
 
-    def settle(self, execution: Any, written: CapturedWrite) -> CapturedWrite:
+    def settle(self, execution: JavaObject, written: CapturedWrite) -> CapturedWrite:
         """The same write after it has ended: with the location of a table that it created, or the new version of a
         table."""
         named = self._target_table(execution.analyzed(), written.command)
@@ -144,7 +162,7 @@ class WriteReader:
         target = datasets[0] if datasets else written.target
         return replace(written, target=replace(target, partitions=written.target.partitions), target_settled=True)
 
-    def _target_table(self, command: Any, kind: str) -> tuple[Any, Any, Facts] | None:
+    def _target_table(self, command: JavaObject, kind: str) -> tuple[JavaObject, JavaObject, Facts] | None:
         """The catalog and the identifier of the table that a DataSource V2 command writes."""
         if kind in _MAKES_V2_TABLE:
             name = command.name()
@@ -157,7 +175,7 @@ class WriteReader:
             return None
         return relation.catalog().get(), relation.identifier().get(), _table_identity(facts)
 
-    def remember(self, execution: Any) -> None:
+    def remember(self, execution: JavaObject) -> None:
         """Keep the plan of a DataFrame that is being cut off from it."""
         analyzed = execution.analyzed()
         columns = self._bridge.plan_facts("top", analyzed)[0].get("ids") or ()
@@ -166,7 +184,7 @@ class WriteReader:
             columns, CutPlan(analyzed.toJSON(), _facts_by_id(nodes), self._steps(analyzed)), execution.rdd()
         )
 
-    def remember_batch(self, execution: Any) -> None:
+    def remember_batch(self, execution: JavaObject) -> None:
         """The same for a micro-batch: the DataFrame that `foreachBatch` gets is the query below the write."""
         analyzed = execution.analyzed()
         query = analyzed.children().head()
@@ -174,7 +192,7 @@ class WriteReader:
         leaves = _facts_by_id(self._bridge.plan_facts("logical", query))
         self.cut_plans.remember(columns, CutPlan(query.toJSON(), leaves, self._steps(query)))
 
-    def remember_table(self, execution: Any) -> None:
+    def remember_table(self, execution: JavaObject) -> None:
         """The same for a table that Headwater writes and the job reads again."""
         analyzed = execution.analyzed()
         target = read_target(self._bridge.plan_facts("logical", analyzed), self._catalogs)
@@ -183,13 +201,13 @@ class WriteReader:
             leaves = _facts_by_id(self._bridge.plan_facts("logical", query))
             self.cut_plans.remember_folder(target.uri, CutPlan(query.toJSON(), leaves, self._steps(query)))
 
-    def _new_table(self, execution: Any, facts: Facts) -> DatasetRef:
+    def _new_table(self, execution: JavaObject, facts: Facts) -> DatasetRef:
         """A new table whose command does not state its database or location: only the catalog knows. A table that is
         appended to stays where it is."""
         command = execution.analyzed()
         table = command.table() if facts["class"].startswith("CreateDataSource") else command.tableDesc()
         name, catalog = table.identifier(), execution.sparkSession().sessionState().catalog()
-        table_facts = dict(facts)
+        table_facts: Facts = {**facts}
         table_facts.setdefault("database", catalog.getCurrentDatabase())
         if "location" not in table_facts:
             added_to = facts.get("mode") == "Append" and catalog.tableExists(name)
@@ -197,12 +215,12 @@ class WriteReader:
             table_facts["location"] = location.toString()
         return table_dataset(table_facts, self._catalogs)
 
-    def _plan(self, analyzed: Any, nodes: Sequence[Facts]) -> PlanNode:
+    def _plan(self, analyzed: JavaObject, nodes: Sequence[Facts]) -> PlanNode:
         if sum(node.get("width", 0) for node in nodes) > _MAX_COLUMNS:
             analyzed = self._bridge.collapse_projects(analyzed)
         return read_plan(analyzed.toJSON())
 
-    def _leaf_resolver(self, leaves: dict[int, Facts], cut_plans: list[PlanNode], cuts: list[PlanCut]) -> Any:
+    def _leaf_resolver(self, leaves: dict[int, Facts], cut_plans: list[PlanNode], cuts: list[PlanCut]) -> LeafResolver:
         """A function that finds the plan a leaf was cut off from; it adds each plan to ``cut_plans`` and each leaf to
         ``cuts``."""
 
@@ -239,14 +257,14 @@ class WriteReader:
             if source.kind == "View" and reading.datasets:
                 views.append(self._view(source, reading.datasets[0], leaves, nodes, job))
         return CapturedWrite(
-            command,
-            kind,
-            target,
-            lineage.columns,
-            inputs.all(),
-            {column.name: inputs.columns(column.derivations) for column in lineage.columns},
-            inputs.whole(lineage.whole),
-            gaps,
+            command=command,
+            kind=kind,
+            target=target,
+            columns=lineage.columns,
+            inputs=inputs.all(),
+            fields={column.name: inputs.columns(column.derivations) for column in lineage.columns},
+            whole=inputs.whole(lineage.whole),
+            gaps=gaps,
             column_types=column_types(lineage, inputs.columns, gaps),
             views=tuple(views),
         )
@@ -255,7 +273,8 @@ class WriteReader:
         self, source: LineageSource, leaves: Mapping[int, Facts], nodes: Sequence[Facts]
     ) -> LeafDatasets:
         ids = [attribute.expr_id for attribute in source.attributes]
-        facts = next((leaves[id] for id in ids if id in leaves), {"class": source.kind})
+        unknown: Facts = {"class": source.kind}
+        facts = next((leaves[id] for id in ids if id in leaves), unknown)
         reading = read_leaf(facts, self._catalogs)
         if not reading.in_memory or source.kind == "LocalRelation":
             return reading
@@ -283,17 +302,50 @@ class WriteReader:
             dataset.key: WriteInput(dataset, (), frozenset()) for reading in readings for dataset in reading.datasets
         }
         gap = Gap(nodes[0]["class"], str(error), ())
-        return CapturedWrite(nodes[0]["class"], "unknown", target, (), tuple(inputs.values()), {}, (), (gap,))
+        return CapturedWrite(
+            command=nodes[0]["class"],
+            kind="unknown",
+            target=target,
+            columns=(),
+            inputs=tuple(inputs.values()),
+            fields={},
+            whole=(),
+            gaps=(gap,),
+        )
 
 
 def _table_identity(facts: Facts) -> Facts:
-    return {key: facts[key] for key in ("catalogName", "namespace", "identifier") if key in facts}
+    identity: Facts = {"class": facts["class"]}
+    if "catalogName" in facts:
+        identity["catalogName"] = facts["catalogName"]
+    if "namespace" in facts:
+        identity["namespace"] = facts["namespace"]
+    if "identifier" in facts:
+        identity["identifier"] = facts["identifier"]
+    return identity
 
 
 def _statement(top: Facts) -> str | None:
     """The SQL text of a command. The text of a query within it counts only if it is more than a query."""
     inner = top.get("innerSql") or ""
     return top.get("sql") or (inner if _MAKES.match(inner) else None)
+
+
+def _replaces_partly(command: Facts) -> bool:
+    """Whether the command overwrites rows that it chooses, not the target as a whole or partitions that it names."""
+    options = {key.lower(): str(value).lower() for key, value in (command.get("options") or {}).items()}
+    return (
+        command["class"] == "OverwritePartitionsDynamic"
+        or bool(command.get("dynamicOverwrite"))
+        or command.get("overwriteCondition", "true") != "true"
+        or any(value is None for value in (command.get("staticPartitions") or {}).values())
+        or "replacewhere" in options
+        or options.get("partitionoverwritemode") == "dynamic"
+    )
+
+
+def _flow_keys(columns: Iterable[InputColumn]) -> Hashable:
+    return frozenset((*column.dataset.key, column.field, column.type, column.subtype) for column in columns)
 
 
 def _facts_by_id(nodes: Iterable[Facts]) -> dict[int, Facts]:
@@ -318,7 +370,7 @@ def _rdd_paths(node: Facts) -> list[str]:
     return [*sorted(parents), *(folders.split(",") if folders else ())]
 
 
-def _flatten(values: Iterable[Any]) -> Iterator[Any]:
+def _flatten(values: Iterable[object]) -> Iterator[object]:
     for value in values:
         if isinstance(value, list):
             yield from _flatten(value)

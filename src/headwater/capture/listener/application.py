@@ -5,18 +5,17 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import sys
 import time
-import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
-from headwater.capture.delivery import Delivery, EventSink
+from headwater.capture.delivery import Delivery, DeliveryCounts, EventSink
 from headwater.capture.events.evidence import EvidenceOptions, EvidenceProvider
 from headwater.capture.events.literals import failure_without_literals
 from headwater.capture.events.output_quality import measure
@@ -25,11 +24,12 @@ from headwater.capture.events.row_capture import RowCapture
 from headwater.capture.events.run_types import Engine, Failure, ParentRun, RunIdentity
 from headwater.capture.events.signing import CaptureSigningKey
 from headwater.capture.events.writes import WriteReader
-from headwater.capture.listener.code import CodeLocation, running_code
+from headwater.capture.listener.code import CodeLocation, running_code, script_file
 from headwater.capture.listener.jvm import Bridge
 from headwater.capture.listener.named_runs import CaptureOptions, NamedRun, current
 from headwater.capture.listener.observer import CaptureComponents, Observer
 from headwater.capture.listener.parents import parent_of_application
+from headwater.capture.listener.program_exit import ProgramExit, failure_of
 from headwater.capture.naming.catalogs import catalogs_of
 from headwater.model.expectations import Expectation
 from headwater.redaction.logs import redact_logs
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+_Part = TypeVar("_Part")
 _log = logging.getLogger("headwater")
 _READY_TIMEOUT = 60.0  # seconds that a named run waits for the capture to be ready; that takes one
 AT_EXIT = 10.0
@@ -67,6 +68,14 @@ class CaptureSettings:
     """Signs kept plans."""
 
 
+class CaptureStatus(TypedDict):
+    writes: int
+    faults: int
+    missed: int
+    own_seconds: float
+    sinks: Mapping[str, DeliveryCounts]
+
+
 class Capture:
     """The capture of one Spark application."""
 
@@ -77,18 +86,25 @@ class Capture:
         self._bridge = Bridge(spark.sparkContext)
         self._redactor = Redactor(on_unreadable=_warn_unreadable_pattern)
         redact_logs(self._redactor)
-        self._delivery = Delivery(
-            settings.sinks, settings.spool, make_frame=RedactedFrames(self._redactor, settings.key)
-        )
-        self._observer = Observer(self._bridge, self._delivery.send, self._make_components)
+        self._delivery = self._new_delivery()
+        self._observer = Observer(self._bridge, self._delivery.send, self._make_components, self._on_application_end)
         self._ended = False
+        self._ending = Lock()
+        self._exit = ProgramExit()
+        self.context = spark.sparkContext
+        self._context_stop = self.context.stop
         self.patience = _end_timeout(settings.options)
         """Seconds to wait at the end for pending work."""
+
+    def _new_delivery(self) -> Delivery:
+        frames = RedactedFrames(self._redactor, self._settings.key)
+        return Delivery(self._settings.sinks, self._settings.spool, make_frame=frames)
 
     def begin(self) -> None:
         atexit.register(self._at_exit)  # after the delivery has registered its own: the last registered runs first
         self._bridge.register()
         self._observer.start()
+        vars(self.context)["stop"] = self._stop_application  # of this one object: `SparkSession.stop` calls it as well
 
     def _make_components(self) -> CaptureComponents:
         from headwater.capture.events.builder import EventBuilder, new_run_id
@@ -98,25 +114,36 @@ class Capture:
         self._redactor.learn({**conf, **_session_settings(self._spark)})
         # Before jobs are named after it: a secret matched in a whole job name could include what distinguishes jobs.
         name = self._redactor.text(self._settings.job or _application_name(context))
-        parent = parent_of_application(conf, os.environ)
+        parent = _optional("the run that started it", partial(parent_of_application, conf, os.environ))
         application = RunIdentity(new_run_id(), name, parent)
         root = None if parent is None else parent.root or parent
-        code, make_evidence = running_code(), self._settings.make_evidence
-        evidence = (
-            make_evidence(self._spark, code, self._observer.report_error, self._redactor) if make_evidence else None
-        )
+        code = _optional("the place of its code", running_code)
+        evidence, row_capture = self._make_evidence(code), self._make_row_capture()
         return CaptureComponents(
-            WriteReader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
-            EventBuilder(Engine(self._settings.namespace, self._spark.version, self._version, code)),
-            application,
-            ParentRun(self._settings.namespace, name, application.run_id, root),
-            new_run_id,
-            self._settings.options,
-            partial(measure, self._spark),
-            self._settings.make_row_capture(self._spark, self._redactor) if self._settings.make_row_capture else None,
-            evidence,
-            self._redactor,
+            reader=WriteReader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
+            events=EventBuilder(Engine(self._settings.namespace, self._spark.version, self._version, code)),
+            application=application,
+            parent=ParentRun(self._settings.namespace, name, application.run_id, root),
+            new_run_id=new_run_id,
+            options=self._settings.options,
+            quality=partial(measure, self._spark),
+            row_capture=row_capture,
+            evidence=evidence,
+            redactor=self._redactor,
         )
+
+    def _make_evidence(self, code: CodeLocation | None) -> EvidenceProvider | None:
+        make = self._settings.make_evidence
+        if make is None:
+            return None
+        arguments = self._spark, code, self._observer.report_error, self._redactor
+        return _optional("the evidence of its runs", partial(make, *arguments))
+
+    def _make_row_capture(self) -> RowCapture | None:
+        make = self._settings.make_row_capture
+        if make is None:
+            return None
+        return _optional("what is needed to trace rows", partial(make, self._spark, self._redactor))
 
     @contextmanager
     def run(
@@ -162,11 +189,17 @@ class Capture:
             self._mark(kind="run-end", run=run.identity.run_id, time=int(time.time() * 1000), **failure_fields)
 
     def evidence_options(
-        self, checksums: str | None, expectations: Sequence[Expectation] = (), **others: Any
+        self,
+        checksums: str | None,
+        expectations: Sequence[Expectation] = (),
+        *,
+        ledger: bool = False,
+        grain: bool = False,
+        keys: Collection[frozenset[int]] = (),
     ) -> EvidenceOptions:
         """With the checksums of the application, unless the run states others."""
         application_options = self._settings.options.evidence or EvidenceOptions()
-        return EvidenceOptions(checksums or application_options.checksums, expectations=tuple(expectations), **others)
+        return EvidenceOptions(checksums or application_options.checksums, ledger, tuple(expectations), grain, keys)
 
     def _measuring(
         self, options: CaptureOptions | None, evidence: EvidenceOptions | None, literals: str | None = None
@@ -178,7 +211,7 @@ class Capture:
         literals = literals or options.literals or application_options.literals
         return replace(options, rows=options.rows or application_options.rows, evidence=evidence, literals=literals)
 
-    def _mark(self, **fields: Any) -> None:
+    def _mark(self, **fields: object) -> None:
         try:
             self._bridge.post_marker(**fields)
         except Exception as error:  # the run ends with the program, at the latest
@@ -198,7 +231,7 @@ class Capture:
     def namespace(self) -> str:
         return self._settings.namespace
 
-    def send_event(self, event: dict[str, Any]) -> None:
+    def send_event(self, event: dict[str, object]) -> None:
         """Deliver an event that another part of Headwater made to the same sinks."""
         self._delivery.send(event)
 
@@ -208,11 +241,56 @@ class Capture:
         caught_up = self._observer.catch_up(seconds)
         return self._delivery.flush(max(0.0, until - time.monotonic())) and caught_up
 
-    def end(self, failure: BaseException | None, seconds: float) -> None:
-        """Send what is pending, end the application's run and stop."""
+    def _stop_application(self) -> None:
+        """`SparkContext.stop`: the session's end is the end of the application's run and of the capture."""
+        self._observer.catch_up(self.patience)  # while Spark still answers questions about its plans
+        try:
+            self._context_stop()
+        finally:
+            self.end(None, self.patience)
+            self._watch_exit()
+
+    def _on_application_end(self) -> None:
+        """In the observer's thread: Spark has stopped, maybe without `SparkContext.stop`."""
+        if self._ending.acquire(blocking=False):  # else it is being ended, and its thread waits for this one
+            try:
+                self._end_once(None, self.patience)
+            finally:
+                self._ending.release()
+            self._watch_exit()
+
+    def _watch_exit(self) -> None:
+        atexit.unregister(self._overrule)
+        atexit.register(self._overrule)
+
+    def _overrule(self) -> None:
+        """The program failed after it had stopped Spark: the COMPLETE of its run is followed by a FAIL."""
+        failure = self._exit.failure()
+        components = self._observer.components(0)
+        if failure is None or components is None:
+            return
+        try:
+            delivery = self._new_delivery()
+            failure = failure_without_literals(failure, components.options.literals_mode)
+            delivery.send(components.events.fail(components.application, datetime.now(UTC), failure))
+            delivery.close(AT_EXIT)
+        except Exception:
+            _log.debug("While the failure of the program was reported", exc_info=True)
+
+    def supersede(self) -> None:
+        """Another application has begun in this process: how the process ends says nothing about this one."""
+        atexit.unregister(self._overrule)
+
+    def end(self, failure: Failure | None, seconds: float) -> None:
+        """Send what is pending, end the application's run and stop. A second call waits until the first has done it."""
+        with self._ending:
+            self._end_once(failure, seconds)
+
+    def _end_once(self, failure: Failure | None, seconds: float) -> None:
         if self._ended:
             return
         self._ended = True
+        vars(self.context).pop("stop", None)
         until = time.monotonic() + seconds
         try:
             self._observer.catch_up(seconds)
@@ -228,10 +306,7 @@ class Capture:
             if failure is None:
                 self._delivery.send(events.complete(components.application, now))
             else:
-                reason = failure_without_literals(
-                    Failure(_failure_message(failure), "PYTHON", _stack_trace(failure)),
-                    components.options.literals_mode,
-                )
+                reason = failure_without_literals(failure, components.options.literals_mode)
                 self._delivery.send(events.fail(components.application, now, reason))
         self._delivery.fail_open_runs()
         self._delivery.close(max(0.1, until - time.monotonic()))
@@ -246,7 +321,7 @@ class Capture:
 
     def _at_exit(self) -> None:
         try:
-            self.end(getattr(sys, "last_exc", None) or getattr(sys, "last_value", None), self.patience)
+            self.end(self._exit.failure(), self.patience)
         except Exception:
             _log.debug("While ending the capture", exc_info=True)
 
@@ -254,11 +329,7 @@ class Capture:
     def ended(self) -> bool:
         return self._ended
 
-    @property
-    def context(self) -> SparkContext:
-        return self._spark.sparkContext
-
-    def status(self) -> dict[str, Any]:
+    def status(self) -> CaptureStatus:
         """What the capture has cost, and its errors."""
         effort = self._observer.cost
         return {
@@ -270,20 +341,31 @@ class Capture:
         }
 
 
+def _optional(what: str, make: Callable[[], _Part | None]) -> _Part | None:
+    """A part of the capture; None if it cannot be made, which must not cost the rest."""
+    try:
+        return make()
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        _log.warning("Lineage of this session is captured without %s. %s", what, reason[:500])
+        _log.debug("While the capture was prepared", exc_info=True)
+        return None
+
+
 def _end_timeout(options: CaptureOptions) -> float:
     tables = options.rows is not None and options.rows.writes_tables
     return WITH_TABLES if tables or (options.evidence or EvidenceOptions()).reads_data else AT_EXIT
 
 
-def _failure_fields(failure: BaseException, run: NamedRun) -> dict[str, Any]:
+def _failure_fields(failure: BaseException, run: NamedRun) -> dict[str, str | None]:
     """What the run's last event states about its failure."""
-    reported = Failure(_failure_message(failure), "PYTHON", _stack_trace(failure))
+    reported = failure_of(failure)
     if run.describe_failure is not None:
         message = f"{type(failure).__name__}: {run.describe_failure(failure)}"
         reported = replace(failure_without_literals(reported, "drop"), message=message)
     else:
         reported = failure_without_literals(reported, run.options.literals_mode)
-    return {"failure": reported.message, "trace": reported.stack_trace}
+    return {"failure": reported.message, "stack": reported.stack_trace}
 
 
 def _session_settings(spark: SparkSession) -> dict[str, str]:
@@ -295,18 +377,12 @@ def _warn_unreadable_pattern(name: str, reason: str) -> None:
     _log.warning("%s is ignored when secrets are removed from events: Python cannot compile it (%s).", name, reason)
 
 
-def _failure_message(failure: BaseException) -> str:
-    return f"{type(failure).__name__}: {failure}"
-
-
-def _stack_trace(failure: BaseException) -> str:
-    return "".join(traceback.format_exception(failure))
-
-
 def _application_name(context: SparkContext) -> str:
     """The application's name in Spark; the script's file name if it set none."""
     name = str(context.appName)
     if name not in ("pyspark-shell", "", "Spark shell"):
         return Path(name).stem if name.endswith(".py") else name
-    script = getattr(sys.modules.get("__main__"), "__file__", None)
-    return Path(script).stem if script else "pyspark"
+    script = script_file()
+    if script is None:
+        return "pyspark"
+    return script.parent.name if script.stem == "__main__" else script.stem

@@ -18,12 +18,24 @@ class CodeLocation:
     branch: str | None = None
 
 
-def running_code() -> CodeLocation | None:
-    """The script that was started; None in a shell or a notebook. Outside of a git repository only its path."""
+def script_file() -> Path | None:
+    """The script or the zip file that was started; None for a program that no file holds: of a shell, a notebook, `-c`
+    or standard input, where Python may name one that does not exist."""
     script = getattr(sys.modules.get("__main__"), "__file__", None)
-    if script is None:
+    if not isinstance(script, str):
         return None
-    path = Path(script).resolve()
+    try:
+        path = Path(script).resolve()
+        return next((file for file in (path, *path.parents) if file.is_file()), None)
+    except (OSError, ValueError):  # the working directory is gone
+        return None
+
+
+def running_code() -> CodeLocation | None:
+    """The script that was started; None if there is no file. Outside of a git repository only its path."""
+    path = script_file()
+    if path is None:
+        return None
     top = _git(path.parent, "rev-parse", "--show-toplevel")
     if top is None:
         return CodeLocation(path.as_uri(), str(path))

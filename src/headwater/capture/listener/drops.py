@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from headwater.capture.listener.messages import ExecutionId
+from headwater.capture.listener.plan_facts import Facts
 from headwater.capture.naming.catalogs import SESSION_CATALOG, Catalogs
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.jdbc import database
-from headwater.capture.naming.plan_sources import Facts
 
 TableName = tuple[str, ...]
 
@@ -75,7 +75,7 @@ class DropTracker:
 
     def __init__(self, catalogs: Catalogs) -> None:
         self._catalogs = catalogs
-        self._open: dict[Any, _PendingDrop] = {}
+        self._open: dict[ExecutionId, _PendingDrop] = {}
         self._unmatched: list[TableName] = []
         """Dropped tables that match no pending command: the start of theirs has not been read yet."""
         self._known_tables: dict[tuple[str, str], DatasetRef] = {}
@@ -86,7 +86,7 @@ class DropTracker:
             if table.kind != "FILE":
                 self._known_tables[table.symlink or table.key] = table
 
-    def command_started(self, execution: Any, command: DropCommand, tags: Iterable[str]) -> None:
+    def command_started(self, execution: ExecutionId, command: DropCommand, tags: Iterable[str]) -> None:
         """A command may end before its start is read; its catalog events then come before this call."""
         pending = self._open[execution] = _PendingDrop(command, tuple(tags))
         for name in self._unmatched:
@@ -106,7 +106,7 @@ class DropTracker:
         """Called at the end of every execution: tables dropped before it do not belong to a later command."""
         self._unmatched.clear()
 
-    def command_ended(self, execution: Any, *, failed: bool) -> DroppedTable | None:
+    def command_ended(self, execution: ExecutionId, *, failed: bool) -> DroppedTable | None:
         """The table that the command has dropped; None if none, as far as can be known."""
         pending = self._open.pop(execution, None)
         if pending is None or failed:

@@ -11,7 +11,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
-from typing import Any
 
 from headwater.capture.events.evidence import DeclaredEvidence, EndedRun, EvidenceOptions
 from headwater.capture.events.output_quality import QualityColumns
@@ -56,7 +55,7 @@ class NamedRun:
     options: CaptureOptions = field(default_factory=CaptureOptions)
     outer: NamedRun | None = None
     outcomes: list[WriteOutcome] = field(default_factory=list)
-    facets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    facets: dict[str, dict[str, object]] = field(default_factory=dict)
     """Further facets of the run's last event."""
     declared: DeclaredEvidence | None = None
     """The evidence of a declared pipeline."""
@@ -72,15 +71,15 @@ class NamedRun:
         evidence = self.options.evidence or EvidenceOptions()
         complete = len(self.outcomes) < _MAX_OUTCOMES
         return EndedRun(
-            [outcome.evidence for outcome in self.outcomes if outcome.evidence is not None],
-            sum_amounts([outcome.amount for outcome in self.outcomes]) if complete else Amount(),
-            sum_amounts([amount for outcome in self.outcomes for amount in outcome.read.values()])
+            parts=[outcome.evidence for outcome in self.outcomes if outcome.evidence is not None],
+            written=sum_amounts([outcome.amount for outcome in self.outcomes]) if complete else Amount(),
+            read=sum_amounts([amount for outcome in self.outcomes for amount in outcome.read.values()])
             if complete
             else Amount(),
-            self.declared,
-            self.partition,
-            evidence.expectations,
-            self.options.literals_mode,
+            declared=self.declared,
+            partition=self.partition,
+            expectations=evidence.expectations,
+            literals=self.options.literals_mode,
         )
 
     def add_outcome(self, outcome: WriteOutcome) -> None:

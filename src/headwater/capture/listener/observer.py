@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Event as Signal
-from threading import Thread
-from typing import TYPE_CHECKING, Any
+from threading import Thread, current_thread
+from typing import TYPE_CHECKING
 
 from headwater.capture.events.evidence import (
     EndedRun,
@@ -32,12 +32,14 @@ from headwater.capture.events.output_quality import OutputQuality, QualityColumn
 from headwater.capture.events.row_capture import INTERNAL_JOB_TAG, KEPT_TABLE_JOB_TAG, RowCapture, RowCaptureOptions
 from headwater.capture.events.run_types import Failure, ParentRun, RunIdentity, WriteOutcome, time_from_millis
 from headwater.capture.events.writes import CapturedWrite, WriteReader
-from headwater.capture.listener.jvm import Bridge, ListenerMessage
+from headwater.capture.listener.jvm import Bridge
+from headwater.capture.listener.messages import ExecutionId, ListenerMessage, Message
 from headwater.capture.listener.named_runs import CaptureOptions, NamedRun, NamedRunRegistry
 from headwater.capture.listener.statistics import amount_from_tasks, read_amounts, telemetry, written_amount
 from headwater.capture.listener.streams import StreamRuns
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.jobs import JobNames
+from headwater.jvm import JavaObject
 from headwater.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
@@ -92,19 +94,35 @@ class Observer:
     """Reads the messages of the listener and sends events."""
 
     def __init__(
-        self, bridge: Bridge, send: Callable[[dict[str, Any]], None], make_components: Callable[[], CaptureComponents]
+        self,
+        bridge: Bridge,
+        send: Callable[[dict[str, object]], None],
+        make_components: Callable[[], CaptureComponents],
+        on_application_end: Callable[[], None],
     ) -> None:
+        """``on_application_end`` is called in the observer's thread, after the last message of the application."""
         self._bridge = bridge
+        self._on_over = on_application_end
+        self._application_ended = False
         self._send = send
         self._make_components = make_components
-        self._executions: dict[int, PendingWrite] = {}
-        self._skipped: set[int] = set()
+        self._executions: dict[ExecutionId, PendingWrite] = {}
+        self._skipped: set[ExecutionId] = set()
         self._views: set[tuple[str, str, int]] = set()
         self._waiting: dict[str, Signal] = {}
         self._stopping = Signal()
         self._ready = Signal()
         self._thread = Thread(target=self._run, name="headwater-capture", daemon=True)
         self._reported_errors: set[str] = set()
+        self._execution_handlers = {"start": self._on_start, "end": self._on_end}
+        self._handlers = {
+            "dropped": self._on_dropped,
+            "run-begin": self._on_run_begin,
+            "run-end": self._on_run_end,
+            "caught-up": self._on_caught_up,
+            "stop": self._on_stop,
+            "application-end": self._on_application_end,
+        }
         self.open_runs = NamedRunRegistry()
         self.cost = CaptureCost()
 
@@ -118,8 +136,8 @@ class Observer:
 
     def catch_up(self, seconds: float) -> bool:
         """Wait until everything that has happened so far is sent."""
-        if not self._thread.is_alive():
-            return False
+        if self._application_ended or not self._thread.is_alive():
+            return self._application_ended
         token, reached = f"{time.monotonic_ns()}", Signal()
         self._waiting[token] = reached
         self._bridge.post_marker(kind="caught-up", token=token)
@@ -129,8 +147,9 @@ class Observer:
 
     def stop(self, seconds: float) -> None:
         self._stopping.set()
-        self._bridge.post_marker(kind="stop")
-        self._thread.join(seconds)
+        if current_thread() is not self._thread:
+            self._bridge.post_marker(kind="stop")
+            self._thread.join(seconds)
 
     def _run(self) -> None:
         began = datetime.now(UTC)
@@ -150,6 +169,10 @@ class Observer:
         finally:
             self._ready.set()
         self._listen()
+        for reached in list(self._waiting.values()):  # no message will follow
+            reached.set()
+        if self._application_ended:
+            self._on_over()
 
     def _listen(self) -> None:
         while not self._stopping.is_set():
@@ -166,9 +189,10 @@ class Observer:
     def _handle(self, message: ListenerMessage) -> None:
         kind = message.fields["kind"]
         try:
-            handler = getattr(self, f"_on_{kind.replace('-', '_')}", None)
-            if handler is not None:
-                handler(message.fields, message.execution)
+            if message.execution is not None:
+                self._execution_handlers[kind](message.fields, message.execution)
+            elif kind in self._handlers:
+                self._handlers[kind](message.fields)
             else:
                 self._streams.handle_event(kind, message.fields)
         except Exception as error:
@@ -190,7 +214,7 @@ class Observer:
 
     # -- executions ---------------------------------------------------------------------------------------------------
 
-    def _on_start(self, message: dict[str, Any], execution: Any) -> None:
+    def _on_start(self, message: Message, execution: JavaObject) -> None:
         id, root = message["id"], message.get("root")
         tags = message.get("tags") or ()
         if INTERNAL_JOB_TAG in tags or KEPT_TABLE_JOB_TAG in tags:
@@ -220,18 +244,18 @@ class Observer:
         written = written_without_literals(written, self._literals(named))
         identity = None
         if stream is None and named is None:
-            name = self._names.of(written.target, written.kind, (item.dataset for item in written.inputs))
+            name = self._names.of(written.target, written.statement)
             identity = RunIdentity(self._components.new_run_id(), name, self._components.parent)
             self._send(self._events.start(identity, at, written))
         self._executions[id] = PendingWrite(at, written, named, identity, stream, message.get("settings") or {})
 
-    def _on_end(self, message: dict[str, Any], execution: Any) -> None:
+    def _on_end(self, message: Message, execution: JavaObject) -> None:
         try:
             self._end(message, execution)
         finally:
             self._reader.drops.execution_ended()
 
-    def _end(self, message: dict[str, Any], execution: Any) -> None:
+    def _end(self, message: Message, execution: JavaObject) -> None:
         id = message["id"]
         if message["checkpoint"]:
             self._reader.remember(execution)
@@ -253,7 +277,7 @@ class Observer:
         self.cost.writes += 1
         self._finish(pending, message, execution)
 
-    def _finish(self, pending: PendingWrite, message: dict[str, Any], execution: Any) -> None:
+    def _finish(self, pending: PendingWrite, message: Message, execution: JavaObject) -> None:
         at = time_from_millis(message["time"])
         if message["failure"] is not None:
             if pending.identity is not None:
@@ -291,7 +315,7 @@ class Observer:
             facets = self._run_evidence.facets(EndedRun.of_one(outcome.evidence))
             self._send(self._events.complete(pending.identity, at, [outcome], extra_facets=facets))
 
-    def _outcome(self, pending: PendingWrite, message: dict[str, Any], execution: Any) -> WriteOutcome:
+    def _outcome(self, pending: PendingWrite, message: Message, execution: JavaObject) -> WriteOutcome:
         named = pending.named
         written = self._reader.settle(execution, pending.written)
         nodes = self._bridge.plan_facts("physical", execution.executedPlan())
@@ -307,7 +331,7 @@ class Observer:
             self._components.quality(written.target, options.quality) if options.quality else None,
         )
 
-    def _rows(self, pending: PendingWrite, written: CapturedWrite, execution: Any) -> dict[str, Any] | None:
+    def _rows(self, pending: PendingWrite, written: CapturedWrite, execution: JavaObject) -> dict[str, object] | None:
         """The row capture of a write; if that fails, the event is sent without it."""
         row_capture = self._components.row_capture
         options = pending.named.options if pending.named else self._components.options
@@ -325,24 +349,32 @@ class Observer:
         self,
         pending: PendingWrite,
         written: CapturedWrite,
-        execution: Any,
-        rows: Mapping[str, Any] | None = None,
+        execution: JavaObject,
+        rows: Mapping[str, object] | None = None,
         *,
         failed: bool = False,
-    ) -> Any:
+    ) -> object:
         """The evidence of a write; None if it cannot be taken."""
         options = pending.named.options if pending.named else self._components.options
         literals = self._literals(pending.named)
-        ended = EndedWrite(execution, written, pending.started, pending.settings, rows, failed, literals)
+        ended = EndedWrite(
+            execution=execution,
+            written=written,
+            started=pending.started,
+            settings=pending.settings,
+            rows=rows,
+            failed=failed,
+            literals=literals,
+        )
         return self._run_evidence.of_write(ended, options.evidence)
 
     def _literals(self, named: NamedRun | None) -> str:
         return (named.options if named else self._components.options).literals_mode
 
-    def _on_dropped(self, message: dict[str, Any], _execution: Any) -> None:
+    def _on_dropped(self, message: Message) -> None:
         self._reader.drops.table_gone(message["database"], message["table"])
 
-    def _send_dropped(self, id: Any, message: dict[str, Any]) -> None:
+    def _send_dropped(self, id: ExecutionId, message: Message) -> None:
         dropped = self._reader.drops.command_ended(id, failed=message["failure"] is not None)
         if dropped is None:
             return
@@ -362,15 +394,15 @@ class Observer:
 
     # -- named runs, and the end --------------------------------------------------------------------------------------
 
-    def _on_run_begin(self, message: dict[str, Any], _execution: Any) -> None:
+    def _on_run_begin(self, message: Message) -> None:
         run = self.open_runs.get(message["run"])
         if run is not None:
             self._send(self._events.start(run.identity, run.started))
 
-    def _on_run_end(self, message: dict[str, Any], _execution: Any) -> None:
+    def _on_run_end(self, message: Message) -> None:
         run = self.open_runs.remove(message["run"])
         if run is not None:
-            self._end_run(run, time_from_millis(message["time"]), message.get("failure"), message.get("trace"))
+            self._end_run(run, time_from_millis(message["time"]), message.get("failure"), message.get("stack"))
 
     def _end_run(self, run: NamedRun, at: datetime, failure: str | None, trace: str | None) -> None:
         extra_facets = run.facets | self._run_evidence.facets(run.to_ended_run())
@@ -381,15 +413,15 @@ class Observer:
                 self._events.fail(run.identity, at, Failure(failure, "PYTHON", trace), extra_facets=extra_facets)
             )
 
-    def _on_caught_up(self, message: dict[str, Any], _execution: Any) -> None:
+    def _on_caught_up(self, message: Message) -> None:
         reached = self._waiting.get(message["token"])
         if reached is not None:
             reached.set()
 
-    def _on_stop(self, _message: dict[str, Any], _execution: Any) -> None:
+    def _on_stop(self, _message: Message) -> None:
         self._stopping.set()
 
-    def _on_application_end(self, message: dict[str, Any], _execution: Any) -> None:
+    def _on_application_end(self, message: Message) -> None:
         """No message about pending writes will follow."""
         at = time_from_millis(message["time"])
         lost = Failure("The Spark application ended before the write did.", "JAVA")
@@ -398,6 +430,8 @@ class Observer:
                 self._send(self._events.fail(pending.identity, at, lost, pending.written))
         self._executions.clear()
         self._streams.end(at, lost)
+        self._application_ended = True
+        self._stopping.set()
 
 
 def _stack(trace: list[str] | None) -> str | None:

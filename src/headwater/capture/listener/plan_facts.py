@@ -5,9 +5,96 @@ A fact that a version of Spark or a source does not have is missing; the readers
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Required, TypedDict
 
-FactQueries = dict[str, Any]
+
+class Metric(TypedDict, total=False):
+    value: int
+    type: str
+
+
+Facts = TypedDict(
+    "Facts",
+    {
+        "class": Required[str],
+        "parent": int,
+        "ids": list[int],
+        # of a table of a catalog
+        "table": str,
+        "database": str | None,
+        "catalog": str | None,
+        "location": str | None,
+        "provider": str | None,
+        "tableType": str | None,
+        # of a V2 table
+        "tableClass": str,
+        "tableName": str,
+        "properties": Mapping[str, str],
+        "roots": list[str],
+        "format": str,
+        "url": str,
+        "query": str,
+        "version": int,
+        "path": str,
+        "innerClass": str,
+        "innerLocation": str,
+        "innerVersion": int,
+        "deltaVersion": int,
+        "v1Table": str,
+        "v1Database": str,
+        "v1Catalog": str,
+        "v1Location": str,
+        "v1Provider": str,
+        "v1TableType": str,
+        # of a relation, a scan or an RDD
+        "catalogName": str,
+        "catalogUrl": str,
+        "namespace": list[str],
+        "identifier": str,
+        "relation": str,
+        "index": str,
+        "options": dict[str, str],
+        "shortName": str,
+        "kafka": dict[str, str],
+        "scanClass": str,
+        "source": str,
+        "rdd": int,
+        "rddName": str,
+        "width": int,
+        "files": list[object],
+        "folders": str,
+        # of a command
+        "temporary": bool,
+        "mode": str,
+        "staticPartitions": dict[str, str | None],
+        "overwrite": bool,
+        "dynamicOverwrite": bool,
+        "overwriteCondition": str,
+        "ifAbsent": bool,
+        "viewType": str,
+        "viewColumns": list[str],
+        "dropped": str,
+        "isView": bool,
+        "ifExists": bool,
+        "sink": str,
+        "sql": str,
+        "innerSql": str,
+        # of a physical node
+        "name": str,
+        "metrics": dict[str, Metric],
+    },
+    total=False,
+)
+"""The facts about one node of a plan, as jvm/PlanFacts.java states them: its class, the index of its parent among the
+nodes, and what the queries below find."""
+
+
+class FactQueries(TypedDict):
+    """By class: the paths of its children, and the paths of its facts by their keys."""
+
+    children: Mapping[str, Sequence[str]]
+    facts: Mapping[str, Mapping[str, str]]
 
 
 def _catalog_table_facts(path: str) -> dict[str, str]:
@@ -120,7 +207,9 @@ LOGICAL: FactQueries = {
             "format": "fileFormat",
             "shortName": "fileFormat.shortName",
             "staticPartitions": "staticPartitions",
+            "dynamicOverwrite": "dynamicPartitionOverwrite",
         },
+        "OverwriteByExpression": {"overwriteCondition": "deleteExpr"},
         "CreateDataSourceTableAsSelectCommand": {**_catalog_table_facts("table"), "mode": "mode"},
         "SaveAsV1TableCommand": {**_catalog_table_facts("tableDesc"), "mode": "mode"},
         "InsertIntoHiveTable": {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.capture.listener.application import Capture, CaptureSettings
 from headwater.errors import HeadwaterError
@@ -25,6 +25,8 @@ def enable(spark: SparkSession, settings: CaptureSettings, version: str) -> Capt
     """Start to capture; if that fails, the error is logged and the session goes on without capture."""
     refuse_connect(spark)
     with _lock:
+        for capture in _captures.values():
+            capture.supersede()
         previous = _captures.get(id(spark.sparkContext))
         if previous is not None and not previous.ended:
             previous.end(None, previous.patience)
@@ -60,12 +62,12 @@ def active() -> list[Capture]:
         return [capture for capture in _captures.values() if not capture.ended]
 
 
-def is_captured(spark: Any) -> bool:
+def is_captured(spark: object) -> bool:
     context = getattr(spark, "_sc", None)
     return any(capture.context is context for capture in active())
 
 
-def refuse_connect(spark: Any) -> None:
+def refuse_connect(spark: object) -> None:
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         raise HeadwaterError(
             "A Spark Connect client does not see the plans of its writes, so nothing is captured here. Use a classic "

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from headwater.capture.events.inputs import WriteInput
+from headwater.capture.listener.messages import Message
+from headwater.capture.listener.plan_facts import Facts, Metric
 from headwater.capture.naming.dataset_ref import DatasetRef
-
-NodeFacts = Mapping[str, Any]
 
 _ROWS = ("numOutputRows", "pythonNumRowsReceived")
 _TIMES = {"timing": 1.0, "nsTiming": 1e-6}  # to milliseconds
@@ -68,7 +67,7 @@ class NodeTelemetry:
     metrics: Mapping[str, int]
 
 
-def written_amount(nodes: Sequence[NodeFacts]) -> Amount:
+def written_amount(nodes: Sequence[Facts]) -> Amount:
     """What the topmost command wrote. A command without metrics wrote the output of its query."""
     for node in nodes:
         metrics = _values(node)
@@ -79,12 +78,12 @@ def written_amount(nodes: Sequence[NodeFacts]) -> Amount:
     return Amount()
 
 
-def amount_from_tasks(message: Mapping[str, Any]) -> Amount:
+def amount_from_tasks(message: Message) -> Amount:
     """What the tasks of a write report (jvm/TaskOutputMetrics.java), for a command whose plan has no metric."""
     return Amount(*message.get("recordsWritten") or ())
 
 
-def read_amounts(nodes: Iterable[NodeFacts], inputs: Iterable[WriteInput]) -> dict[tuple[str, str], Amount]:
+def read_amounts(nodes: Iterable[Facts], inputs: Iterable[WriteInput]) -> dict[tuple[str, str], Amount]:
     """What was read of each input: the sum of its scans, matched by the ids of their columns. A scan over several
     datasets does not tell how much it read of each."""
     owners: dict[int, list[DatasetRef]] = {}
@@ -102,7 +101,7 @@ def read_amounts(nodes: Iterable[NodeFacts], inputs: Iterable[WriteInput]) -> di
     return amounts
 
 
-def telemetry(nodes: Sequence[NodeFacts], leave_out: Iterable[str] = ()) -> Iterator[NodeTelemetry]:
+def telemetry(nodes: Sequence[Facts], leave_out: Iterable[str] = ()) -> Iterator[NodeTelemetry]:
     """Every node, without Spark's own wrappers and the nodes named in ``leave_out``."""
     unwanted = {name.lower() for name in leave_out}
     index_of: dict[int, int] = {-1: -1}
@@ -117,28 +116,28 @@ def telemetry(nodes: Sequence[NodeFacts], leave_out: Iterable[str] = ()) -> Iter
         count += 1
         values = _values(node)
         yield NodeTelemetry(
-            name,
-            parent,
-            next((values[key] for key in _ROWS if key in values), None),
-            _latency(node),
-            next((values[key] for key in _BYTES if key in values), None),
-            next((values[key] for key in _SPILL if key in values), None),
-            {key: value for key, value in sorted(values.items()) if value},
+            name=name,
+            parent=parent,
+            rows=next((values[key] for key in _ROWS if key in values), None),
+            latency_ms=_latency(node),
+            bytes=next((values[key] for key in _BYTES if key in values), None),
+            spill_bytes=next((values[key] for key in _SPILL if key in values), None),
+            metrics={key: value for key, value in sorted(values.items()) if value},
         )
 
 
-def _values(node: NodeFacts) -> dict[str, int]:
+def _values(node: Facts) -> dict[str, int]:
     """The metrics that were set: an unset one has a negative value."""
     metrics = node.get("metrics") or {}
-    return {name: metric["value"] for name, metric in metrics.items() if isinstance(metric, dict) and _is_set(metric)}
+    return {name: metric["value"] for name, metric in metrics.items() if _is_set(metric)}
 
 
-def _is_set(metric: Mapping[str, Any]) -> bool:
+def _is_set(metric: Metric) -> bool:
     value = metric.get("value")
     return isinstance(value, int) and value >= 0
 
 
-def _latency(node: NodeFacts) -> float | None:
+def _latency(node: Facts) -> float | None:
     metrics = (node.get("metrics") or {}).values()
     times = [m["value"] * _TIMES[m["type"]] for m in metrics if m.get("type") in _TIMES and _is_set(m)]
     return round(sum(times), 3) if times else None

@@ -10,15 +10,17 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.capture.events.evidence import EndedRun, EndedWrite, OptionalEvidence
 from headwater.capture.events.inputs import InputColumn
 from headwater.capture.events.literals import failure_without_literals, written_without_literals
 from headwater.capture.events.run_types import Failure, ParentRun, RunIdentity, WriteOutcome, time_from_millis
 from headwater.capture.events.writes import CapturedWrite, WriteReader
+from headwater.capture.listener.messages import ExecutionId, Message
 from headwater.capture.listener.statistics import Amount, amount_from_tasks
 from headwater.capture.naming.jobs import job_name
+from headwater.jvm import JavaObject
 
 if TYPE_CHECKING:
     from headwater.capture.events.builder import EventBuilder
@@ -43,7 +45,7 @@ class StreamState:
     """What the batches themselves write; None if `foreachBatch` does."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Of its session, if they differ from the application's."""
-    evidence: list[Any] = field(default_factory=list)
+    evidence: list[object] = field(default_factory=list)
     """The evidence of each reported write."""
 
 
@@ -54,7 +56,7 @@ class StreamRuns:
         self,
         reader: WriteReader,
         events: EventBuilder,
-        send: Callable[[dict[str, Any]], None],
+        send: Callable[[dict[str, object]], None],
         application: ParentRun,
         evidence: OptionalEvidence,
         literals: str = "keep",
@@ -66,9 +68,9 @@ class StreamRuns:
         self._evidence = evidence
         self._literals = literals
         self._streams: dict[str, StreamState] = {}
-        self._batches: dict[int, tuple[str, CapturedWrite | None]] = {}
+        self._batches: dict[ExecutionId, tuple[str, CapturedWrite | None]] = {}
 
-    def handle_event(self, kind: str, message: dict[str, Any]) -> None:
+    def handle_event(self, kind: str, message: Message) -> None:
         if kind == "QueryStartedEvent":
             self._stream(message["runId"], message["time"]).name = message.get("name")
         elif kind == "QueryProgressEvent":
@@ -78,12 +80,12 @@ class StreamRuns:
             reason = None if failure is None else failure_without_literals(Failure(failure), self._literals).message
             self._terminated(message["runId"], time_from_millis(message["time"]), reason)
 
-    def stream_of_batch(self, execution: int | None) -> str | None:
+    def stream_of_batch(self, execution: ExecutionId | None) -> str | None:
         """The query that a micro-batch belongs to: executions within a batch belong to it as well."""
         batch = self._batches.get(execution) if execution is not None else None
         return batch[0] if batch else None
 
-    def batch_started(self, id: int, message: dict[str, Any], execution: Any) -> None:
+    def batch_started(self, id: ExecutionId, message: Message, execution: JavaObject) -> None:
         stream = self._stream(message["stream"], message["time"])
         written = None
         if not stream.plan_read:
@@ -97,7 +99,7 @@ class StreamRuns:
             self._reader.remember_batch(execution)
         self._batches[id] = stream.run_id, written
 
-    def batch_ended(self, id: int, message: dict[str, Any], execution: Any) -> None:
+    def batch_ended(self, id: ExecutionId, message: Message, execution: JavaObject) -> None:
         if id not in self._batches:
             self.batch_started(id, message, execution)
         run_id, written = self._batches.pop(id)
@@ -153,13 +155,14 @@ class StreamRuns:
         stream.identity = RunIdentity(stream.run_id, name, self._application, streaming=True)
         self._send(self._events.start(stream.identity, stream.started, written))
 
-    def _progress(self, run_id: str, progress: dict[str, Any]) -> None:
+    def _progress(self, run_id: str, progress: Mapping[str, object]) -> None:
         stream = self._streams.get(run_id)
         if stream is None:
             return
-        stream.rows_in += max(0, progress.get("numInputRows") or 0)
-        rows = (progress.get("sink") or {}).get("numOutputRows", -1)
-        if rows is not None and rows >= 0:
+        rows_in, sink = progress.get("numInputRows"), progress.get("sink")
+        stream.rows_in += max(0, rows_in) if isinstance(rows_in, int) else 0
+        rows = sink.get("numOutputRows") if isinstance(sink, Mapping) else None
+        if isinstance(rows, int) and rows >= 0:
             stream.rows_out = (stream.rows_out or 0) + rows
 
     def _terminated(self, run_id: str, at: datetime, failure: str | None) -> None:
@@ -204,12 +207,12 @@ def _is_same_flow(one: CapturedWrite, other: CapturedWrite) -> bool:
     return _flow_key(one) == _flow_key(other)
 
 
-def _flow_key(written: CapturedWrite) -> tuple[Any, ...]:
+def _flow_key(written: CapturedWrite) -> tuple[object, ...]:
     """What does not change from batch to batch: neither the ids in the plan, nor the files that a batch has read."""
     columns = {name: [_column_key(source) for source in sources] for name, sources in written.fields.items()}
     inputs = [item.dataset.key for item in written.inputs]
     return written.target.symlink, inputs, columns, [_column_key(source) for source in written.whole]
 
 
-def _column_key(column: InputColumn) -> tuple[Any, ...]:
+def _column_key(column: InputColumn) -> tuple[object, ...]:
     return *column.dataset.key, column.field, column.type, column.subtype, column.masking, column.logic

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote, urlsplit
 
 from headwater.capture.naming.dataset_ref import Catalog, DatasetRef
 from headwater.capture.naming.paths import location_name
+from headwater.jvm import JavaObject
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,7 +83,7 @@ class Catalogs:
 
 def catalogs_of(spark: SparkSession, conf: Mapping[str, str]) -> Catalogs:
     """``conf`` is the application's configuration."""
-    context: Any = spark.sparkContext._jsc
+    context = cast(JavaObject, spark.sparkContext._jsc)
     metastore = conf.get("spark.hadoop.hive.metastore.uris") or context.hadoopConfiguration().get("hive.metastore.uris")
     prefix = "spark.sql.catalog."
     return Catalogs(

@@ -1,7 +1,7 @@
 """Files: which folder is the dataset, and which of its partitions are meant.
 
-A table on disk is read and written through many paths: a glob, a list of partition folders, one day's folder. All of
-them are one dataset, named by the root that they share; the rest becomes the names of its partitions.
+A table on disk is read and written through many paths: a glob, a list of partition folders, one day's or one run's
+folder. All of them are one dataset, named by what they share; the rest becomes the names of its partitions.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from posixpath import normpath
 from urllib.parse import unquote, urlsplit
 
 from headwater.capture.naming.dataset_ref import DatasetRef
+from headwater.capture.naming.run_stamps import read_run_folder, read_stamp
 
 _GLOB = re.compile(r"[*?\[{]")
 _EVERYTHING = re.compile(r"\*(\.\w+)*")  # `*`, `*.csv`: all there is, not a choice
 _HIVE_PARTITION = re.compile(r"([^/=]+)=([^/]*)")
 _PART_FILE = re.compile(r"part-\d{5}-[0-9a-f-]{36}.*")  # what Spark calls the files it writes
-_DATE = re.compile(r"(19|20)\d{2}-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(T?\d{2}(-?\d{2}){0,2})?")
 _YEAR, _MONTH, _DAY = re.compile(r"(19|20)\d{2}"), re.compile(r"0?[1-9]|1[0-2]"), re.compile(r"0?[1-9]|[12]\d|3[01]")
+_TABLE_FORMATS = ("delta", "iceberg", "hudi")
+"""What lies in a folder of its own, and may be called after its own id."""
 _OBJECT_STORES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "wasbs": "wasbs", "abfss": "abfss", "abfs": "abfss"}
 
 Partition = Mapping[str, str]
@@ -32,12 +34,13 @@ def file_datasets(
     ``requested`` is the path as the user wrote it, maybe with a glob; ``base`` the `basePath` option.
     """
     paths = [_without_glob(root) for root in roots]
-    dataset_folder = _base_folder(paths, requested, base)
+    stamped = format not in _TABLE_FORMATS
+    dataset_folder = _base_folder(paths, requested, base, stamped)
     everything = requested is not None and _EVERYTHING.fullmatch(requested.rsplit("/", 1)[-1]) is not None
     partitions: dict[tuple[str, str, str], list[Partition]] = {}
     for root in paths:
         folder, partition = (
-            _split_partition(root)
+            _split_partition(root, stamped)
             if dataset_folder is None
             else (dataset_folder, _partition_below(root, dataset_folder, everything))
         )
@@ -85,20 +88,20 @@ def _without_glob(root: str) -> str:
     return root if first is None else "/".join(segments[:first])
 
 
-def _base_folder(roots: list[str], requested: str | None, base: str | None) -> str | None:
+def _base_folder(roots: list[str], requested: str | None, base: str | None, stamped: bool) -> str | None:
     """The folder that the user's `basePath` or glob stands for, in Spark's spelling: the user may write a relative
     path."""
     if base and roots:
         return _as_spark_spells(base, roots[0])
     if not requested or not _GLOB.search(requested):
         return None
-    stems = {_split_partition(root)[0] for root in roots}
-    if len(stems) == 1 and not stems & set(roots):  # every path ends with a partition, and they share the rest
-        return stems.pop()
+    stems = {_split_partition(root, stamped)[0] for root in roots}
+    if len(stems) == 1 and not stems & set(roots):  # every path names a partition, and they share the rest
+        return None
     segments = requested.rstrip("/").split("/")
     first = next(index for index, segment in enumerate(segments) if _GLOB.search(segment))
     folders = {root.rsplit("/", len(segments) - first)[0] for root in roots}
-    return _split_partition(folders.pop() or "/")[0] if len(folders) == 1 else None
+    return _split_partition(folders.pop() or "/", stamped)[0] if len(folders) == 1 else None
 
 
 def _as_spark_spells(base: str, root: str) -> str | None:
@@ -123,30 +126,56 @@ def _partition_below(root: str, folder: str, everything: bool) -> Partition:
         return keyed
     if segments and _date_folder_count(segments) == len(segments):
         return {"date": "/".join(segments)}
+    stamps = [stamp for stamp in map(read_run_folder, segments) if stamp]
+    if segments and len(stamps) == len(segments):
+        return {stamp.key: stamp.value for stamp in stamps}
     return {} if everything or segments in ([], [""]) else {"path": "/".join(segments)}
 
 
-def _split_partition(uri: str) -> tuple[str, Partition]:
+def _split_partition(uri: str, stamped: bool = True) -> tuple[str, Partition]:
     """Trailing folders that name a partition, Hive's `day=2026-11-15` or a date, are not part of the dataset's name,
-    nor is the name of a single file that Spark wrote."""
-    head, separator, path = uri.rpartition(":") if re.match(r"[a-zA-Z][\w+.-]+:", uri) else ("", "", uri)
-    segments = path.rstrip("/").split("/")
+    nor is the name of a single file that Spark wrote, nor (``stamped``) the time or id of a run."""
+    scheme = re.match(r"(?:[a-zA-Z][\w+.-]+:)?", uri)
+    head = scheme[0] if scheme else ""
+    segments = uri[len(head) :].rstrip("/").split("/")
     keyed: dict[str, str] = {}
     if len(segments) > 1 and _PART_FILE.fullmatch(segments[-1]):
         segments.pop()
     while len(segments) > 1 and (match := _HIVE_PARTITION.fullmatch(segments[-1])):
         keyed = {match[1]: unquote(match[2]), **keyed}
         segments.pop()
-    if not keyed and (dated := _date_folder_count(segments)) and len(segments) > dated + 1:  # a name must be left of it
-        keyed = {"date": "/".join(segments[-dated:])}
-        del segments[-dated:]
-    return f"{head}{separator}{'/'.join(segments) or '/'}", keyed
+    if stamped:
+        keyed = {**_take_stamps(segments), **keyed}
+    return f"{head}{'/'.join(segments) or '/'}", keyed
+
+
+def _take_stamps(segments: list[str]) -> dict[str, str]:
+    """Removes stamps from ``segments``: those at the end, then folders of runs and dates above. A name must be left."""
+    keyed: dict[str, str] = {}
+    while len(segments) > 2:
+        dated = _date_folder_count(segments)
+        if dated and len(segments) > dated + 1:
+            keyed = {"date": "/".join(segments[-dated:]), **keyed}
+            del segments[-dated:]
+            continue
+        stamp = read_stamp(segments[-1])
+        if stamp is None:
+            break
+        keyed = {stamp.key: stamp.value, **keyed}
+        if stamp.rest is not None:
+            segments[-1] = stamp.rest
+            break
+        segments.pop()
+    for index in range(len(segments) - 2, 0, -1):
+        stamp = read_run_folder(segments[index])
+        if stamp is not None:
+            keyed = {stamp.key: stamp.value, **keyed}
+            del segments[index]
+    return keyed
 
 
 def _date_folder_count(segments: list[str]) -> int:
-    """How many folders at the end are a date: `2026-11-15` or `2026/11/15`."""
-    if segments and _DATE.fullmatch(segments[-1]):
-        return 1
+    """How many folders at the end are a date: `2026/11/15`."""
     last = segments[-3:]
     fits = all(pattern.fullmatch(segment) for pattern, segment in zip((_YEAR, _MONTH, _DAY), last, strict=False))
     return 3 if len(last) == 3 and fits else 0

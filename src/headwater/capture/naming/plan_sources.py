@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from headwater.capture.listener.plan_facts import Facts
 from headwater.capture.naming.catalogs import Catalogs
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.jdbc import JdbcDatabase, database
 from headwater.capture.naming.paths import file_dataset, file_datasets
 from headwater.capture.naming.queries import ColumnUse, DatabaseQuery, read_query
-
-Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class LeafDatasets:
     whole: tuple[LeafColumn, ...] = ()
     gap: str | None = None
     in_memory: bool = False
-    facts: Facts = field(default_factory=dict)
+    facts: Facts = field(default_factory=lambda: Facts({"class": ""}))
 
 
 def read_leaf(facts: Facts, catalogs: Catalogs) -> LeafDatasets:
@@ -141,20 +139,16 @@ def topic_dataset(options: Mapping[str, str], topic: str) -> DatasetRef:
     return DatasetRef(f"kafka://{server}", topic, "TOPIC", uri=f"kafka://{server}", format="kafka")
 
 
-def table_dataset(facts: Facts, catalogs: Catalogs, prefix: str = "") -> DatasetRef:
+def table_dataset(facts: Facts, catalogs: Catalogs) -> DatasetRef:
     """A table or view of the session's catalog."""
-
-    def fact(name: str) -> Any:
-        return facts.get(f"{prefix}{name[0].upper()}{name[1:]}" if prefix else name)
-
-    view = fact("tableType") == "VIEW"
-    roots = None if view or prefix else facts.get("roots")
-    location = fact("location") or (roots[0] if roots and len(roots) == 1 else None)
+    view = facts.get("tableType") == "VIEW"
+    roots = None if view else facts.get("roots")
+    location = facts.get("location") or (roots[0] if roots and len(roots) == 1 else None)
     return catalogs.dataset(
-        [fact("database") or "default", fact("table")],
-        catalog=fact("catalog"),
+        [facts.get("database") or "default", facts["table"]],
+        catalog=facts.get("catalog"),
         location=location,
-        provider=(fact("provider") or "").lower() or None,
+        provider=(facts.get("provider") or "").lower() or None,
         kind="VIEW" if view else "TABLE",
         version=None if facts.get("deltaVersion") is None else str(facts["deltaVersion"]),
         partitions=tuple(_static_partition(facts)),
@@ -172,7 +166,7 @@ def _static_partition(facts: Facts) -> list[dict[str, str]]:
 def table_dataset_v2(facts: Facts, catalogs: Catalogs) -> DatasetRef | None:
     """A table of a V2 catalog, or one that a V2 source opened by path; None if its facts state no location."""
     if facts.get("v1Table"):
-        return table_dataset(facts, catalogs, "v1")
+        return table_dataset(_v1_table(facts), catalogs)
     properties = facts.get("properties") or {}
     path = facts.get("path")
     location = facts.get("location") or facts.get("innerLocation") or properties.get("location")
@@ -189,6 +183,24 @@ def table_dataset_v2(facts: Facts, catalogs: Catalogs) -> DatasetRef | None:
             version=None if version is None else str(version),
         )
     return file_dataset(location, format=provider) if location else None
+
+
+def _v1_table(facts: Facts) -> Facts:
+    """The facts of the table of the session's catalog that a V2 table stands for."""
+    table: Facts = {
+        "class": facts["class"],
+        "table": facts["v1Table"],
+        "database": facts.get("v1Database"),
+        "catalog": facts.get("v1Catalog"),
+        "location": facts.get("v1Location"),
+        "provider": facts.get("v1Provider"),
+        "tableType": facts.get("v1TableType"),
+    }
+    if "deltaVersion" in facts:
+        table["deltaVersion"] = facts["deltaVersion"]
+    if "staticPartitions" in facts:
+        table["staticPartitions"] = facts["staticPartitions"]
+    return table
 
 
 def _provider(facts: Facts) -> str:

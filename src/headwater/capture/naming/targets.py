@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from headwater.capture.listener.plan_facts import LOGICAL
+from headwater.capture.listener.plan_facts import LOGICAL, Facts
 from headwater.capture.naming.catalogs import Catalogs
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.jdbc import database
 from headwater.capture.naming.paths import file_dataset
 from headwater.capture.naming.plan_sources import (
-    Facts,
     format_name,
     read_leaf,
     table_dataset,
@@ -50,7 +48,7 @@ def _view(command: Facts, catalogs: Catalogs) -> DatasetRef | None:
 
 
 def _data_source(command: Facts) -> DatasetRef | None:
-    options: Mapping[str, Any] = {key.lower(): value for key, value in command["options"].items()}
+    options: Mapping[str, str] = {key.lower(): value for key, value in command["options"].items()}
     provider = str(command["provider"]).lower()
     if "url" in options and ("dbtable" in options or "query" in options):
         return database(options["url"]).table(options.get("dbtable") or "?")
@@ -80,7 +78,10 @@ def _table_below(nodes: Sequence[Facts], catalogs: Catalogs) -> DatasetRef | Non
         return None
     node = nodes[index]
     if node["class"] == "ResolvedIdentifier":
-        return table_dataset_v2({**node, "location": command.get("location"), "properties": command}, catalogs)
+        created: Facts = {**node, "location": command.get("location")}
+        if "provider" in command:
+            created["properties"] = {"provider": command["provider"] or ""}
+        return table_dataset_v2(created, catalogs)
     datasets = read_leaf(node, catalogs).datasets
     return datasets[0] if len(datasets) == 1 else None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
 from headwater.pipeline.items.leaves import OUT, OUT_FIELD, ItemLeaf
@@ -41,7 +41,7 @@ class ItemLocations:
 
     @property
     def lost_sources(self) -> set[str]:
-        """The sources whose items are here but cannot be located."""
+        """The sources whose items reach the node but cannot be located."""
         return {source for leaf in self.leaves.values() for source in leaf.lost_sources} | self.hidden_sources
 
     @property
@@ -67,8 +67,8 @@ class ItemLocations:
             if leaf is not None:
                 mark = self.provenance.sources[number].mark
                 for source, ids in leaf.carried_ids.items():
-                    for place in range(len(ids)):
-                        name = leaf.id_prefix(source, place)
+                    for position in range(len(ids)):
+                        name = leaf.id_prefix(source, position)
                         yield source, (f"{mark}.{name}_hi", f"{mark}.{name}_lo")
 
     def linked_sources(self) -> set[str]:
@@ -95,7 +95,7 @@ class ItemLocations:
         """Rows of the top block under internal names, with an `out_id`. Rows that share it are equal and made of the
         same items."""
         provenance, block = self.provenance, self.provenance.blocks[0]
-        names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
+        names = [f"__hw_c{position}" for position in range(len(provenance.columns))]
         top = top.toDF(*names, *top.columns[len(names) :])
         links = [
             name
@@ -109,11 +109,14 @@ class ItemLocations:
 
     def _mark_columns(self, top: DataFrame) -> Iterator[tuple[str, str]]:
         """The item ids that the rows carry."""
+        from pyspark.sql.types import StructType
+
         for number in self.provenance.blocks[0].sources:
             mark = self.provenance.sources[number].mark
             if number in self.leaves:
-                fields: Any = top.schema[mark].dataType
-                ids = [field for field in fields if field.name == OUT_FIELD or field.name.endswith(("_hi", "_lo"))]
+                mark_type = top.schema[mark].dataType
+                assert isinstance(mark_type, StructType)
+                ids = [field for field in mark_type if field.name == OUT_FIELD or field.name.endswith(("_hi", "_lo"))]
                 yield from ((mark, field.name) for field in ids)
 
     def rows(self, source: str, sampling: Sampling) -> DataFrame | None:
@@ -154,14 +157,9 @@ class ItemLocations:
         if len(below) != 1 or below[0].links or len(top.links) != 1 or top.sources:
             return None
         link = top.links[0]
-        course = self.provenance.block_path(0, link.present) if link.kind in _MERGING_LINKS else None
+        path = self.provenance.block_path(0, link.present) if link.kind in _MERGING_LINKS else None
         collated = any("collate" in type for name, type in self._grouped_rows.dtypes if name in below[0].keys)
-        if (
-            course is None
-            or course.steps
-            or collated
-            or any(self._paired_sources(number) for number in below[0].sources)
-        ):
+        if path is None or path.steps or collated or any(self._paired_sources(number) for number in below[0].sources):
             return None
         return link
 
@@ -182,7 +180,7 @@ class ItemLocations:
         return union_by_name([part.select(*self.group_row_id(), *ID) for part in parts]).distinct()
 
     def _has_one_path(self, source: str, links: set[BlockLink], number: int) -> bool:
-        """Whether only one path leads from an item to a row, so that the item is there once."""
+        """Whether only one path leads from an item to a row, so that the row has the item once."""
         block = self.provenance.blocks[number]
         item_columns = sum(
             len(leaf.carried_ids.get(source, ())) + (source in leaf.pairs)
@@ -197,19 +195,19 @@ class ItemLocations:
     def _links_for(self, source: str) -> set[BlockLink]:
         """The links that lead to the source's items: if there are any that make them part of a row, only those."""
         owning = self._links_leading_to(source, _OWNING_LINKS)
-        holds = any(source in self._leaf_sources(number) for number in self.provenance.blocks[0].sources)
-        return owning if owning or holds else self._links_leading_to(source, None)
+        is_on_top = any(source in self._leaf_sources(number) for number in self.provenance.blocks[0].sources)
+        return owning if owning or is_on_top else self._links_leading_to(source, None)
 
     def _links_leading_to(self, source: str, kinds: tuple[str, ...] | None) -> set[BlockLink]:
         links: set[BlockLink] = set()
         leading_blocks: set[int] = set()
         for block in reversed(self.provenance.blocks):
-            holds = any(source in self._leaf_sources(number) for number in block.sources)
+            has_source = any(source in self._leaf_sources(number) for number in block.sources)
             below = {
                 link for link in block.links if link.to in leading_blocks and (kinds is None or link.kind in kinds)
             }
             links |= below
-            if holds or below:
+            if has_source or below:
                 leading_blocks.add(block.number)
         return links
 
@@ -230,8 +228,8 @@ class ItemLocations:
                 continue
             frame = self.provenance.frame(block.number)
             mark = self.provenance.sources[number].mark
-            for place in range(len(leaf.carried_ids.get(source, ()))):
-                name = leaf.id_prefix(source, place)
+            for position in range(len(leaf.carried_ids.get(source, ()))):
+                name = leaf.id_prefix(source, position)
                 hi, lo = F.col(f"{mark}.{name}_hi"), F.col(f"{mark}.{name}_lo")
                 chosen = sampling.condition(lo)
                 is_present = hi.isNotNull() if chosen is None else hi.isNotNull() & chosen

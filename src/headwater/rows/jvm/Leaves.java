@@ -19,7 +19,8 @@ import org.apache.spark.sql.types.StructType;
 
 /** The sources of a plan, each occurrence by itself, and how their rows are identified. */
 public final class Leaves {
-  private static final String OWN_NAMES = "__hw_([a-z]_?\\d.*|mark|path|from_(file|row))";
+  // Pipelines carry the ids of items in columns named __hw_i….
+  private static final String OWN_NAMES = "__hw_([a-hj-z]_?\\d.*|mark|path|from_(file|row))";
   private final Trees trees;
   private final Normalizer normalizer;
   private final Map marks;
@@ -46,9 +47,13 @@ public final class Leaves {
   }
 
   private void find(LogicalPlan node) throws Exception {
+    if (normalizer.isDomain(node)) {
+      return;
+    }
     List children = Trees.list(node.children());
     refuseOwnNames(node);
-    if (children.isEmpty() && !Trees.name(node).startsWith("OneRowRelation")) {
+    boolean hasRows = !Trees.name(node).startsWith("OneRowRelation") && !OperatorKinds.isLoopReference(node);
+    if (children.isEmpty() && hasRows) {
       Source source = new Source();
       source.number = sources.size();
       source.leaf = node;
@@ -106,6 +111,11 @@ public final class Leaves {
     for (int i = 0; i < children.size(); i++) {
       collect((Expression) children.get(i), plans);
     }
+  }
+
+  /** The plan of a subquery as its sources are numbered; null if it is not one of these. */
+  public LogicalPlan normalizedPlan(PlanExpression subquery) {
+    return (LogicalPlan) normalizedPlans.get(subquery.plan());
   }
 
   /** All plans within expressions of the whole plan. */
@@ -206,6 +216,18 @@ public final class Leaves {
     return new Project(Trees.seq(columns), identified);
   }
 
+  /** The sources beneath a node, and in its subqueries. */
+  public void collectLeaves(LogicalPlan node, List into) throws Exception {
+    if (byLeaf.containsKey(node)) {
+      into.add(node);
+    }
+    List below = Trees.list(node.children());
+    below.addAll(subqueries(node));
+    for (int i = 0; i < below.size(); i++) {
+      collectLeaves((LogicalPlan) below.get(i), into);
+    }
+  }
+
   /** The numbers of the sources beneath a node. */
   public void collectNumbers(LogicalPlan node, List into) {
     if (byLeaf.containsKey(node)) {
@@ -253,7 +275,7 @@ public final class Leaves {
       Source source = (Source) sources.get(i);
       Map description = new LinkedHashMap();
       description.put("number", Integer.valueOf(source.number));
-      description.put("kind", Trees.name(source.leaf));
+      description.put("kind", normalizer.isCollected(source.leaf) ? "Transpose" : Trees.name(source.leaf));
       description.put("id", source.id);
       description.put("inFiles", Boolean.valueOf(fileMetadata(source.leaf, "file_path") != null));
       description.put("options", options(source.leaf));

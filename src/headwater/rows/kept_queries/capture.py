@@ -73,11 +73,15 @@ class QueryCapture:
 
     def _capture_plan(self, facet: dict[str, Any], execution: Any, written: CapturedWrite) -> list[str]:
         """Adds the plan and its sources to the facet; returns the reasons why it cannot be run again."""
-        plan = self._classes.new("KeptPlan", execution.analyzed(), _MAX_NODES, _MAX_BYTES, _MAX_LOCAL_ROWS)
+        context = self._classes.new("QueryContext", execution.queryExecution())
+        limits = (_MAX_NODES, _MAX_BYTES, _MAX_LOCAL_ROWS)
+        plan = self._classes.new("KeptPlan", execution.analyzed(), context, *limits)
         description = json.loads(plan.describe())
         if "problem" in description:
             return [description["problem"]]
         facet["plan"] = {"format": FORMAT, **{key: description[key] for key in ("digest", "bytes", "text", "python")}}
+        if description["time"]:
+            facet["time"] = description["time"]
         if description["python"]:
             facet["plan"]["pythonVersion"] = self._python_version
         names = [column.name for column in written.columns]

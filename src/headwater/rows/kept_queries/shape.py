@@ -26,6 +26,7 @@ def check_shape(facet: Mapping[str, Any]) -> None:
     _member(facet, "replayable", _is_bool)
     _member(facet, "needs", _list_of(_is_text), optional=True)
     _member(facet, "mode", _is_text, optional=True)
+    _member(facet, "time", _is_text, optional=True)
     written = _object(facet, "written", "written", optional=True)
     if written is not None:
         _check_written(written)

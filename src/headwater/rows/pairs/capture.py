@@ -72,10 +72,11 @@ class RowTableCapture:
         number: int,
         sample: float | None,
     ) -> PairsEntry:
-        query = plan_classes(gateway_of(self._spark.sparkContext)).new("WrittenQuery", execution.analyzed())
-        plan = query.plan()
-        if plan is None:
+        classes = plan_classes(gateway_of(self._spark.sparkContext))
+        query = classes.new("WrittenQuery", execution.analyzed())
+        if query.plan() is None:
             raise RowsError("the command does not show the query that it writes")
+        plan = classes.new("QueryContext", execution.queryExecution()).fix(query.plan())
         names, output = written_rows(self._spark, query, facet)
         unchanged = InputCheck(self._spark, facet)
         result = write_pairs(

@@ -49,14 +49,14 @@ def _find_tables(root: Path) -> Iterator[StoredPairTables]:
             continue
         mode, rows, pairs, size = read_amounts(entry)
         yield StoredPairTables(
-            folder.parent.name,
-            int(folder.name),
-            str(folder),
-            mode,
-            datetime.fromtimestamp(marker.stat().st_mtime, UTC),
-            rows,
-            pairs,
-            size,
+            run_id=folder.parent.name,
+            output=int(folder.name),
+            location=str(folder),
+            mode=mode,
+            written=datetime.fromtimestamp(marker.stat().st_mtime, UTC),
+            rows=rows,
+            pairs=pairs,
+            bytes=size,
         )
 
 

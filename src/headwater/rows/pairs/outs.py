@@ -37,8 +37,9 @@ def output_rows_of(
     outs = OutputRows(provenance, output, names, stored_format)
     if outs.is_small:
         unlimited = RowProvenance(spark, plan, marks, known=True)
-        if unlimited.identity == provenance.identity:
-            return unlimited, OutputRows(unlimited, output, names, stored_format, selects_rows=True)
+        selected = OutputRows(unlimited, output, names, stored_format, selects_rows=True)
+        if unlimited.identity == provenance.identity and not selected.exceeds_output:
+            return unlimited, selected
     return provenance, outs
 
 
@@ -100,14 +101,25 @@ class OutputRows:
             return False
         return self._output.limit(MAX_PUSHED_ROWS + 1).count() <= MAX_PUSHED_ROWS
 
+    @property
+    def exceeds_output(self) -> bool:
+        """Whether more rows have the output's values than were written: a limit took some of them."""
+        if not self._provenance.exceeds_limit or self._output is None:
+            return False
+        columns, identities = self._identities(self._output)
+        return self._matching_rows(identities, columns).count() > self._output.count()
+
+    def _identities(self, output: DataFrame) -> tuple[list[str], DataFrame]:
+        columns = [self._column_names[place] for place in self._provenance.identity]
+        return columns, output.toDF(*self._column_names).select(*columns).distinct()
+
     def rows(self, below: BlockRows) -> DataFrame:
         """The rows with their identifying columns under internal names, and their carried columns."""
         carried = self._top.columns[len(self._column_names) :]
         if self.reads_output and self._output is not None:
             return self._output.toDF(*self._column_names).select("*", *self._link_columns())
         if self._selects_rows and self._output is not None:
-            columns = [self._column_names[place] for place in self._provenance.identity]
-            identities = self._output.toDF(*self._column_names).select(*columns).distinct()
+            columns, identities = self._identities(self._output)
             return below.with_numeric_ids(self._matching_rows(identities, columns)).select(*columns, *carried)
         rows = below.with_numeric_ids(self._top).toDF(*self._column_names, *carried)
         return as_stored(rows, self._column_names, self._stored)

@@ -62,14 +62,14 @@ def read_layout(entry: object) -> TableLayout:
             _number(document[name], name, _MAX_LONG)
     _check_locations(document, location, blocks)
     return TableLayout(
-        location,
-        mode,
-        _sample(document.get("sample"), mode),
-        _identity(document.get("identity")),
-        sources,
-        blocks,
-        _digests(document.get("digests"), blocks),
-        tuple(
+        location=location,
+        mode=mode,
+        sample=_sample(document.get("sample"), mode),
+        identity=_identity(document.get("identity")),
+        sources=sources,
+        blocks=blocks,
+        digests=_digests(document.get("digests"), blocks),
+        notes=tuple(
             _text(note, f"notes[{place}]", _MAX_NOTE_LENGTH, empty=True)
             for place, note in enumerate(_list(document.get("notes", []), "notes", _MAX_NOTES))
         ),

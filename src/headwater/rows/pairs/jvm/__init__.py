@@ -1,8 +1,4 @@
-"""Java classes that write pair tables (headwater/jvm.py).
-
-They are compiled by Janino, the compiler that Spark brings along. It knows no generics and no lambdas, so the sources
-have none.
-"""
+"""Java classes that write pair tables, written as headwater/jvm says."""
 
 from __future__ import annotations
 
