@@ -172,6 +172,7 @@ def operators_with(condition: Callable[[OperatorTraits], bool]) -> frozenset[str
 
 _FOR_JAVA: Mapping[str, Callable[[OperatorTraits], bool]] = MappingProxyType(
     {
+        "orderKept": lambda traits: traits.order_kept and traits.row_ids is not RowIds.OPAQUE,
         "everyRow": lambda traits: traits.rows is RowEffect.EVERY,
         "tracedAsOneRow": lambda traits: traits.traced_as_one_row,
         "orderMatters": lambda traits: traits.order_matters,

@@ -36,11 +36,9 @@ public final class OperatorKinds {
     {"Generate", "a generator"},
     {"Offset", "OFFSET"},
   };
+  private static final List IN_ORDER = OperatorTraits.operatorsWith("orderKept");
   private static final List NARROW =
-      Arrays.asList(
-          new Object[] {
-            "Project", "Filter", "Sort", "SubqueryAlias", "ResolvedHint", "Sample", "Generate", "Union", "View"
-          });
+      Arrays.asList(new Object[] {"Project", "Filter", "Sort", "Sample", "Generate", "Union"});
 
   private OperatorKinds() {}
 
@@ -98,7 +96,7 @@ public final class OperatorKinds {
     if (Trees.name(node).equals("Sort") && "true".equals(String.valueOf(Trees.fields(node)[1]))) {
       return false; // a global order moves rows between partitions
     }
-    if (!children.isEmpty() && !NARROW.contains(Trees.name(node))) {
+    if (!children.isEmpty() && !NARROW.contains(Trees.name(node)) && !IN_ORDER.contains(Trees.name(node))) {
       return false;
     }
     for (int i = 0; i < children.size(); i++) {
