@@ -38,13 +38,11 @@ def amount(use: DatasetUse) -> Text | None:
 
 
 def gaps_section(detail: RunDetail) -> list[RenderableType]:
-    """What of each output could not be known; nothing to say where no capture looked."""
-    lines: list[RenderableType] = []
+    """What of each output could not be known, and what of the run belongs to no output; nothing to say where no capture
+    looked."""
+    lines: list[RenderableType] = [join(_gap(gap), " ") for gap in _gaps(detail.run_facets)]
     for use in detail.outputs:
-        facet = use.facets.get(COVERAGE_FACET)
-        gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
-        valid_gaps = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
-        lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in valid_gaps]
+        lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in _gaps(use.facets)]
     return [section("Not captured", *lines)] if lines else []
 
 
@@ -68,6 +66,12 @@ def _replayable(facet: Mapping[str, Any]) -> Text:
     needs = facet.get("needs")
     named = "; ".join(map(str, needs)) if isinstance(needs, Sequence) and not isinstance(needs, str) else ""
     return data(f"cannot be traced later: {named or 'the plan was not stored'}", "yellow")
+
+
+def _gaps(facets: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    facet = facets.get(COVERAGE_FACET)
+    gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
+    return [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
 
 
 def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 ROWS_FACET = "headwater_rows"
 """Of an output: the query plan and the source files of a write."""
 COVERAGE_FACET = "headwater_coverage"
-"""Of an output: what column lineage could not be read."""
+"""Of an output: what column lineage could not be read. Of a run: what it did that is not captured."""
 COLUMN_TYPES_FACET = "headwater_columnTypes"
 """Of an output: how each column is derived."""
 TELEMETRY_FACET = "headwater_telemetry"
