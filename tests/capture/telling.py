@@ -88,6 +88,7 @@ class EventLines:
         if run.states[-1] == "FAIL":
             message = run.last["run"]["facets"]["errorMessage"]["message"]
             yield f"error {self._shortened(message).splitlines()[0].split(':')[0]}"
+        yield from self._gaps(run.last["run"]["facets"])
         for output in run.outputs:
             yield f"writes {self._dataset(output, 'outputFacets', 'outputStatistics')}"
             yield from self._columns(output["facets"])
@@ -102,7 +103,6 @@ class EventLines:
             yield f"reads {name}"
 
     def _drop(self, dataset: Json) -> Iterator[str]:
-        assert dataset["facets"]["lifecycleStateChange"]["lifecycleStateChange"] == "DROP"
         provenance = dataset["facets"]["headwater_provenance"]
         yield f"{provenance['event_type']} {self._dataset(dataset, '', '')} by {provenance['agent']['id']}"
 
@@ -137,7 +137,10 @@ class EventLines:
             if not sources:
                 yield f"{name}{kind} <-"
         yield from (f"* <- {source}" for source in self._sources(lineage.get("dataset", ())))
-        for gap in facets["headwater_coverage"]["gaps"]:
+        yield from self._gaps(facets)
+
+    def _gaps(self, facets: Json) -> Iterator[str]:
+        for gap in (facets.get("headwater_coverage") or {"gaps": ()})["gaps"]:
             yield f"! {gap['operator']} ({', '.join(gap['columns']) or 'all'}): {self._shortened(gap['reason'])}"
 
     def _sources(self, fields: Iterable[Json]) -> Iterator[str]:

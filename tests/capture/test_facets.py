@@ -118,3 +118,23 @@ def test_the_change_of_state(watch: Watch, here: Path, orders: DataFrame, mode: 
     orders.write.mode(mode).parquet(f"{here}/out")
     facets = only_run(watch).output["facets"]
     assert facets.get("lifecycleStateChange", {}).get("lifecycleStateChange") == change
+
+
+def test_computed_columns_have_the_types_of_the_written_schema(
+    spark: SparkSession, watch: Watch, here: Path, orders: DataFrame
+) -> None:
+    chosen = orders.selectExpr(
+        "id + 1 AS next", "sum(amount) OVER () AS total", "struct(day, id) AS pair", "array(id) AS ids"
+    )
+    chosen.write.parquet(f"{here}/out")
+    spark.sql("CREATE TABLE t (n decimal(10,2), day string) USING parquet")
+    spark.sql("INSERT INTO t SELECT id * 2, concat(day, '') FROM shop.orders")
+    spark.sql("CREATE VIEW v AS SELECT n + 1 AS more FROM t")
+    files, table, view = watch.new_runs()
+    assert _types(files) == {"next": "integer", "total": "double", "pair": "struct", "ids": "array"}
+    assert _types(table) == {"n": "decimal(10,2)", "day": "string"}
+    assert _types(view) == {"more": "decimal(11,2)"}
+
+
+def _types(run: Run) -> dict[str, str]:
+    return {field["name"]: field["type"] for field in run.output["facets"]["schema"]["fields"]}

@@ -263,7 +263,7 @@ def test_exec_leaves_the_program_as_it_is(succession: Succession) -> None:
     own_events = [event for event in read_events(folder) if event["run"]["runId"] not in succession.killed_runs]
     assert states_by_job(own_events) == {"job": ["START", "FAIL"], write: ["START", "COMPLETE"]}  # exit code 3
     with hw.connect(f"sqlite:///{folder}/lineage.db") as lin:
-        assert {run.job.name: run.state.value for run in lin.runs()} == {"job": "COMPLETE", write: "COMPLETE"}
+        assert {run.job.name: run.state.value for run in lin.runs()} == {"job": "FAIL", write: "COMPLETE"}
     assert [file.name for file in (folder / "spool").rglob("*") if file.is_file()] == [KEY_FILE]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +40,14 @@ def test_endings(ending: str, message: str) -> None:
 
 def test_an_error_in_a_shell_is_not_the_end_of_the_program() -> None:
     assert _output_of(f"{BEGINNING}\n1 / 0\nprint('goes on')\n", "-i").endswith("by itself")
+
+
+def test_a_code_that_is_raised_is_known_where_headwater_runs_the_program(tmp_path: Path) -> None:
+    script = tmp_path / "job.py"
+    script.write_text(f"{BEGINNING}\nraise SystemExit(7)\n")
+    command = [sys.executable, "-m", "headwater.capture.autostart", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.strip()) == (7, SEVEN)
 
 
 def _output_of(program: str, *options: str) -> str:

@@ -44,6 +44,7 @@ class Watch:
         """As if nothing had been written yet: else the names of jobs, and which views are told of, would depend on the
         tests before."""
         (capture,) = session.active()
+        capture._bridge.forget_driver_reads()
         capture._observer._views.clear()
         capture._observer._names = JobNames(APPLICATION)
 
@@ -55,7 +56,7 @@ class Watch:
     ) -> list[str]:
         """The events in words. Names in the case's folder go without it, those in the catalog begin with `catalog:`."""
         warehouse = str(self.spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
-        short = {f"file{here}/": "", f"{here}/": "", f"{here.name}/": "", f"file{shop}": "shop"}
+        short = {f"file{here}/": "", f"{here}/": "", f"{here.name}/": "", f"file{shop}": "shop", f"{shop}": "shop"}
         return EventLines(APPLICATION, {**short, **more, f"file:{warehouse}/": "catalog:"}).lines(events)
 
 

@@ -7,16 +7,15 @@ process, so `spark-submit` needs nothing else. Nothing is imported before pyspar
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import os
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from types import ModuleType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from headwater.capture.listener.when_imported import ImportHook, when_imported
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,45 +28,17 @@ _MARK = "headwater_captures"
 
 def install() -> None:
     """Wrap pyspark's session builder, now or when it is imported."""
-    if _SESSIONS in sys.modules:
-        _wrap_builder(sys.modules[_SESSIONS])
-    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    if not any(map(_is_ours, sys.meta_path)):
+        when_imported(_SESSIONS, lambda: _wrap_builder(sys.modules[_SESSIONS]))
 
 
 def disable_autostart() -> None:
     """For a process of Headwater that starts Spark to answer a question: its session is not a job to capture."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_ours(finder)]
 
 
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds pyspark's session module as Python would, and wraps its session builder once it is loaded."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if name != _SESSIONS:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)
-        return spec
-
-
-class _Loader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader) -> None:
-        self._loader = loader
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        self._loader.exec_module(module)
-        _wrap_builder(module)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._loader, name)  # resources, source code: what else the loader offers
+def _is_ours(finder: object) -> bool:
+    return isinstance(finder, ImportHook) and finder.module == _SESSIONS
 
 
 def _wrap_builder(module: ModuleType) -> None:

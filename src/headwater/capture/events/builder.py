@@ -35,16 +35,13 @@ from headwater.capture.events.facets import Facets, own_dataset_facets, own_outp
 from headwater.capture.events.inputs import InputColumn, WriteInput
 from headwater.capture.events.run_types import Engine, Failure, ParentRun, RunIdentity, WriteOutcome
 from headwater.capture.events.schema_fields import schema_fields
+from headwater.capture.events.table_events import TableEvent
 from headwater.capture.events.writes import CapturedWrite
 from headwater.capture.listener.statistics import Amount
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.formats.openlineage.facet_names import PROVENANCE_FACET, schema_url
 
-_LIFECYCLE = {
-    "overwrite": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
-    "create": lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
-    "replace": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
-}
+_LIFECYCLE = {"overwrite": "OVERWRITE", "create": "CREATE", "replace": "OVERWRITE", "rename": "RENAME"}
 _MAX_TEXT_LENGTH = 100_000  # of a query, an error or a stack trace
 
 Event = dict[str, object]
@@ -85,14 +82,17 @@ class EventBuilder:
         at: datetime,
         outcomes: Sequence[WriteOutcome] = (),
         reported: Sequence[WriteOutcome] = (),
+        inputs: Iterable[WriteInput] = (),
         extra_facets: Mapping[str, Mapping[str, object]] | None = None,
     ) -> Event:
         """``reported`` are writes that events of their own have described: only their metrics are added.
-        ``extra_facets`` are further facets of the run."""
+        ``inputs`` are those of a run without a known output; ``extra_facets`` are further facets of the run."""
         outcomes = [outcome for outcome in outcomes if outcome.wrote_anything]
         facets = self._with_producer(extra_facets) | run_facets([*reported, *outcomes], self._producer)
         sql = outcomes[0].written.sql if len(outcomes) == 1 else None
-        return self._event(ol.RunState.COMPLETE, run, at, facets, self._job_facets(run, sql), *self._datasets(outcomes))
+        read, written = self._datasets(outcomes)
+        read += [self._input(item, None) for item in inputs]
+        return self._event(ol.RunState.COMPLETE, run, at, facets, self._job_facets(run, sql), read, written)
 
     def fail(
         self,
@@ -133,17 +133,25 @@ class EventBuilder:
 
         ``facets`` of the run may state its purpose.
         """
-        drop = lifecycle_state_change_dataset.LifecycleStateChange.DROP
+        return self.table_changed(TableEvent(table, "DROP", f"DROP {table.kind}", {}), at, run, facets)
+
+    def table_changed(
+        self, change: TableEvent, at: datetime, run: RunIdentity, facets: Mapping[str, Mapping[str, object]]
+    ) -> Event:
+        """The same about another change that moves no rows."""
+        table = change.dataset
         provenance = {
-            "event_type": "deleted",
+            "event_type": "deleted" if change.state == "DROP" else "modified",
             "agent": {"type": "job", "id": f"{run.namespace or self._engine.namespace}/{run.job}"},
-            "operation": {"type": "write", "method": f"DROP {table.kind}", "parameters": {"run_id": run.run_id}},
+            "operation": {
+                "type": "write",
+                "method": change.method,
+                "parameters": {"run_id": run.run_id, **change.parameters},
+            },
             **facets.get(PROVENANCE_FACET, {}),
         }
         stated = {
-            "lifecycleStateChange": lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
-                drop, producer=self._producer
-            ),
+            "lifecycleStateChange": self._lifecycle(change.state, change.previous),
             **self._with_producer({PROVENANCE_FACET: provenance}),
         }
         event = ol.DatasetEvent(
@@ -330,10 +338,21 @@ class EventBuilder:
                 producer=self._producer,
             )
         if written.kind in _LIFECYCLE:
-            facets["lifecycleStateChange"] = lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
-                _LIFECYCLE[written.kind], producer=self._producer
-            )
+            previous = written.inputs[0].dataset.key if written.kind == "rename" and written.inputs else None
+            facets["lifecycleStateChange"] = self._lifecycle(_LIFECYCLE[written.kind], previous)
         return facets
+
+    def _lifecycle(
+        self, state: str, previous: tuple[str, str] | None
+    ) -> lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet:
+        """``previous``: namespace and name before a table was renamed."""
+        return lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
+            lifecycle_state_change_dataset.LifecycleStateChange(state),
+            None
+            if previous is None
+            else lifecycle_state_change_dataset.PreviousIdentifier(name=previous[1], namespace=previous[0]),
+            producer=self._producer,
+        )
 
     def _schema(self, columns: Iterable[tuple[str, object]]) -> schema_dataset.SchemaDatasetFacet:
         return schema_dataset.SchemaDatasetFacet(fields=schema_fields(columns), producer=self._producer)

@@ -1,7 +1,9 @@
-"""Plans that DataFrames were cut off from: a checkpoint, a micro-batch passed to `foreachBatch`, a kept table.
+"""Plans that DataFrames were cut off from: a checkpoint, a micro-batch passed to `foreachBatch`, a kept table, a sink
+in memory.
 
 Spark replaces such a plan by a `LogicalRDD` without its origin, but keeps the ids of its columns. The plan is found
-again by those ids, so that lineage goes on through the cut; a kept table is found by its folder.
+again by those ids, so that lineage goes on through the cut; a kept table is found by its folder, and the table in
+memory that a streaming query fills by its sink.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ class CutPlans:
         self._by_columns: OrderedDict[tuple[int, ...], CutPlan] = OrderedDict()
         self._by_rdd: OrderedDict[int, CutPlan] = OrderedDict()
         self._by_folder: OrderedDict[str, CutPlan] = OrderedDict()
+        self._by_sink: OrderedDict[int, CutPlan] = OrderedDict()
 
     def remember(self, columns: Sequence[int], cut_plan: CutPlan, rdd: int | None = None) -> None:
         _put(self._by_columns, tuple(columns), cut_plan)
@@ -55,6 +58,14 @@ class CutPlans:
 
     def remember_folder(self, folder: str, cut_plan: CutPlan) -> None:
         _put(self._by_folder, _normalized_folder(folder), cut_plan)
+
+    def remember_sink(self, sink: int, cut_plan: CutPlan) -> None:
+        """``sink`` tells it from the other sinks of streaming queries."""
+        _put(self._by_sink, sink, cut_plan)
+
+    def of_sink(self, leaf: Facts) -> CutPlan | None:
+        """The plan that fills a table in memory."""
+        return self._by_sink.get(leaf.get("sinkHash", -1))
 
     def of_folder(self, leaf: Facts) -> CutPlan | None:
         """The plan behind a kept table."""

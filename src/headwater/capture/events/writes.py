@@ -6,11 +6,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
 from headwater.capture.events.column_types import column_types
+from headwater.capture.events.driver_gaps import with_driver_gaps
 from headwater.capture.events.inputs import InputColumn, WriteInput, WriteInputs, name_memory
 from headwater.capture.events.plan_cuts import CutPlan, CutPlans, PlanCut
-from headwater.capture.listener.drops import DropCommand, DropTracker, read_drop_command
+from headwater.capture.events.rdd_inputs import rdd_inputs, rdd_paths
+from headwater.capture.events.written_schema import columns_of_view, query_fields, unread_columns, with_types
+from headwater.capture.listener.drops import DropTracker
 from headwater.capture.listener.jvm import Bridge
 from headwater.capture.listener.plan_facts import Facts
 from headwater.capture.naming.catalogs import Catalogs
@@ -26,6 +30,10 @@ from headwater.plan.lineage import Gap, LineageSource, PlanLineage, PlanOutputCo
 from headwater.plan.trace import trace_plan, trace_write
 from headwater.plan.tree import PlanNode, read_plan
 
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import DataFrame
+
 _MAKES_V1_TABLE = ("CreateDataSourceTableAsSelectCommand", "CreateHiveTableAsSelectCommand", "SaveAsV1TableCommand")
 _MAKES_V2_TABLE = ("CreateTableAsSelect", "ReplaceTableAsSelect")
 _FILLS_V2_TABLE = ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic", "ReplaceData", "WriteDelta")
@@ -34,7 +42,7 @@ _MODES = {
     **{"Append": "append", "Overwrite": "overwrite", "ErrorIfExists": "create", "Ignore": "create"},
     "Complete": "overwrite",  # a stream whose batches each replace the one before
 }
-_REPLACING = frozenset({"overwrite", "create", "replace", "view"})
+_REPLACING = frozenset({"overwrite", "create", "replace", "view", "rename", "partition"})
 _MAKES = re.compile(r"\s*(create|alter|replace|insert|with|from)\b", re.I)
 _MAX_COLUMNS = 5_000  # columns over all projections; beyond that they are collapsed before the plan is read
 
@@ -107,10 +115,15 @@ class WriteReader:
         self._steps = steps or (lambda plan: None)
         self.cut_plans = CutPlans()
         self.drops = DropTracker(catalogs)
-        self._cut_off = {"LogicalRDD": self.cut_plans.of, "LogicalRelation": self.cut_plans.of_folder}
+        self._cut_off = {
+            "LogicalRDD": self.cut_plans.of,
+            "LogicalRelation": self.cut_plans.of_folder,
+            "MemoryPlan": self.cut_plans.of_sink,
+        }
 
-    def read(self, execution: JavaObject, job: str) -> CapturedWrite | None:
-        """What the execution writes; None if it stores nothing."""
+    def read(self, execution: JavaObject, job: str, reads_before: bool = False) -> CapturedWrite | None:
+        """What the execution writes; None if it stores nothing. ``reads_before``: the program had read rows into the
+        driver before."""
         analyzed = execution.analyzed()
         nodes = self._bridge.plan_facts("logical", analyzed)
         target = read_target(nodes, self._catalogs)
@@ -131,6 +144,9 @@ class WriteReader:
             cut_plans: list[PlanNode] = []
             cuts: list[PlanCut] = []
             lineage = trace_write(write, self._leaf_resolver(leaves, cut_plans, cuts))
+            lineage = with_types(lineage, query_fields(command.get("querySchema")))
+            if reads_before:
+                lineage = with_driver_gaps(lineage, leaves, self._driver_datasets)
         except PlanUnreadable as error:
             return self._unreadable_write(nodes, target, job, error)
         kind = "merge" if write.command in _CHANGES_ROWS else _MODES.get(command.get("mode", ""), write.kind)
@@ -146,9 +162,9 @@ class WriteReader:
             cuts=tuple(cuts),
         )
 
-    def read_drop(self, execution: JavaObject) -> DropCommand | None:
-        """The table that the execution drops; None if it does something else."""
-        return read_drop_command(self._bridge.plan_facts("logical", execution.analyzed()))
+    def nodes(self, execution: JavaObject) -> list[Facts]:
+        """The facts about a command that writes nothing by itself."""
+        return self._bridge.plan_facts("logical", execution.analyzed())
 
     def settle(self, execution: JavaObject, written: CapturedWrite) -> CapturedWrite:
         """The same write after it has ended: with the location of a table that it created, or the new version of a
@@ -181,16 +197,23 @@ class WriteReader:
         columns = self._bridge.plan_facts("top", analyzed)[0].get("ids") or ()
         nodes = self._bridge.plan_facts("logical", analyzed)
         self.cut_plans.remember(
-            columns, CutPlan(analyzed.toJSON(), _facts_by_id(nodes), self._steps(analyzed)), execution.rdd()
+            columns,
+            CutPlan(self._bridge.plan_json(analyzed), _facts_by_id(nodes), self._steps(analyzed)),
+            execution.rdd(),
         )
 
     def remember_batch(self, execution: JavaObject) -> None:
-        """The same for a micro-batch: the DataFrame that `foreachBatch` gets is the query below the write."""
+        """The same for a micro-batch: the DataFrame that `foreachBatch` gets is the query below the write, and so is
+        what a sink in memory is read back as."""
         analyzed = execution.analyzed()
         query = analyzed.children().head()
         columns = self._bridge.plan_facts("top", query)[0].get("ids") or ()
-        leaves = _facts_by_id(self._bridge.plan_facts("logical", query))
-        self.cut_plans.remember(columns, CutPlan(query.toJSON(), leaves, self._steps(query)))
+        nodes = self._bridge.plan_facts("logical", analyzed)
+        cut_plan = CutPlan(self._bridge.plan_json(query), _facts_by_id(nodes), self._steps(query))
+        sink = nodes[0].get("sinkHash", nodes[0].get("bareSinkHash"))
+        self.cut_plans.remember(columns, cut_plan)
+        if sink is not None:
+            self.cut_plans.remember_sink(sink, cut_plan)
 
     def remember_table(self, execution: JavaObject) -> None:
         """The same for a table that Headwater writes and the job reads again."""
@@ -199,7 +222,9 @@ class WriteReader:
         if target is not None and target.uri:
             query = analyzed.children().head()
             leaves = _facts_by_id(self._bridge.plan_facts("logical", query))
-            self.cut_plans.remember_folder(target.uri, CutPlan(query.toJSON(), leaves, self._steps(query)))
+            self.cut_plans.remember_folder(
+                target.uri, CutPlan(self._bridge.plan_json(query), leaves, self._steps(query))
+            )
 
     def _new_table(self, execution: JavaObject, facts: Facts) -> DatasetRef:
         """A new table whose command does not state its database or location: only the catalog knows. A table that is
@@ -218,7 +243,7 @@ class WriteReader:
     def _plan(self, analyzed: JavaObject, nodes: Sequence[Facts]) -> PlanNode:
         if sum(node.get("width", 0) for node in nodes) > _MAX_COLUMNS:
             analyzed = self._bridge.collapse_projects(analyzed)
-        return read_plan(analyzed.toJSON())
+        return read_plan(self._bridge.plan_json(analyzed))
 
     def _leaf_resolver(self, leaves: dict[int, Facts], cut_plans: list[PlanNode], cuts: list[PlanCut]) -> LeafResolver:
         """A function that finds the plan a leaf was cut off from; it adds each plan to ``cut_plans`` and each leaf to
@@ -278,7 +303,7 @@ class WriteReader:
         reading = read_leaf(facts, self._catalogs)
         if not reading.in_memory or source.kind == "LocalRelation":
             return reading
-        files = [path for node in _descendants(nodes, facts) for path in _rdd_paths(node)]
+        files = [path for node in _descendants(nodes, facts) for path in rdd_paths(node)]
         if not files:
             return reading
         gap = "an RDD stands between these files and the frame: its code cannot be read"
@@ -289,9 +314,33 @@ class WriteReader:
     ) -> ViewDefinition:
         known_leaves, cuts = dict(leaves), list[PlanCut]()
         lineage = trace_plan(source.node.children[0], self._leaf_resolver(known_leaves, [], cuts))
-        renamed = _rename_columns(lineage, [attribute.name for attribute in source.attributes])
+        renamed = columns_of_view(lineage, source.attributes)
         written = self._captured_write("View", "view", view, renamed, known_leaves, nodes, job)
         return ViewDefinition(view, replace(written, cuts=tuple(cuts)))
+
+    def qualified(self, path: str) -> str:
+        return self._bridge.qualified_path(path)
+
+    def read_frame(self, frame: DataFrame, command: str, job: str) -> CapturedWrite:
+        """What a DataFrame reads, as a write whose target is not known yet; its columns are not those of the target."""
+        analyzed = cast(JavaObject, frame._jdf).queryExecution().analyzed()
+        nodes = self._bridge.plan_facts("logical", analyzed)
+        leaves, nowhere = _facts_by_id(nodes), DatasetRef("inmemory://", job, "MEMORY")
+        lineage = trace_plan(self._plan(analyzed, nodes), self._leaf_resolver(leaves, [], []))
+        written = self._captured_write(command, "unknown", nowhere, lineage, leaves, nodes, job)
+        return replace(written, columns=(), fields={}, column_types={})
+
+    def read_rdd(self, rdd: RDD[object], job: str) -> tuple[tuple[WriteInput, ...], tuple[Gap, ...]]:
+        """The files and the data of the program that an RDD is made of, and its sources that are not known."""
+        java_rdd = cast(
+            JavaObject, getattr(rdd, "_prev_jrdd", None) or rdd._jrdd
+        )  # of Python's own RDDs, the one below
+        return rdd_inputs(self._bridge.plan_facts("logical", java_rdd.rdd()), job)
+
+    def _driver_datasets(self) -> list[DatasetRef]:
+        """The datasets that the program has read into the driver."""
+        leaves = [facts for facts in self._bridge.driver_reads() if "ids" in facts]
+        return [dataset for facts in leaves for dataset in read_leaf(facts, self._catalogs).datasets]
 
     def _unreadable_write(
         self, nodes: Sequence[Facts], target: DatasetRef, job: str, error: PlanUnreadable
@@ -306,7 +355,7 @@ class WriteReader:
             command=nodes[0]["class"],
             kind="unknown",
             target=target,
-            columns=(),
+            columns=unread_columns(query_fields(nodes[0].get("querySchema"))),
             inputs=tuple(inputs.values()),
             fields={},
             whole=(),
@@ -362,25 +411,3 @@ def _descendants(nodes: Sequence[Facts], top: Facts) -> Iterator[Facts]:
         if node is top or node["parent"] in inside:
             inside.add(index)
             yield node
-
-
-def _rdd_paths(node: Facts) -> list[str]:
-    folders = node.get("folders")
-    parents = {str(path).rsplit("/", 1)[0] for path in _flatten(node.get("files") or ())}
-    return [*sorted(parents), *(folders.split(",") if folders else ())]
-
-
-def _flatten(values: Iterable[object]) -> Iterator[object]:
-    for value in values:
-        if isinstance(value, list):
-            yield from _flatten(value)
-        else:
-            yield value
-
-
-def _rename_columns(lineage: PlanLineage, names: Sequence[str] | None) -> PlanLineage:
-    """Under the names that a view gives its columns, if it does."""
-    if not names or len(names) != len(lineage.columns):
-        return lineage
-    columns = (replace(column, name=name) for column, name in zip(lineage.columns, names, strict=True))
-    return replace(lineage, columns=tuple(columns))

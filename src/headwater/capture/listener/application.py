@@ -29,7 +29,9 @@ from headwater.capture.listener.jvm import Bridge
 from headwater.capture.listener.named_runs import CaptureOptions, NamedRun, current
 from headwater.capture.listener.observer import CaptureComponents, Observer
 from headwater.capture.listener.parents import parent_of_application
+from headwater.capture.listener.program_calls import ProgramCalls
 from headwater.capture.listener.program_exit import ProgramExit, failure_of
+from headwater.capture.listener.table_changes import TableChangeReader
 from headwater.capture.naming.catalogs import catalogs_of
 from headwater.model.expectations import Expectation
 from headwater.redaction.logs import redact_logs
@@ -91,6 +93,7 @@ class Capture:
         self._ended = False
         self._ending = Lock()
         self._exit = ProgramExit()
+        self._calls = ProgramCalls(spark.sparkContext, self._mark)
         self.context = spark.sparkContext
         self._context_stop = self.context.stop
         self.patience = _end_timeout(settings.options)
@@ -104,6 +107,7 @@ class Capture:
         atexit.register(self._at_exit)  # after the delivery has registered its own: the last registered runs first
         self._bridge.register()
         self._observer.start()
+        self._calls.begin()
         vars(self.context)["stop"] = self._stop_application  # of this one object: `SparkSession.stop` calls it as well
 
     def _make_components(self) -> CaptureComponents:
@@ -119,14 +123,17 @@ class Capture:
         root = None if parent is None else parent.root or parent
         code = _optional("the place of its code", running_code)
         evidence, row_capture = self._make_evidence(code), self._make_row_capture()
+        catalogs = catalogs_of(self._spark, conf)
         return CaptureComponents(
-            reader=WriteReader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
+            reader=WriteReader(self._bridge, catalogs, evidence.steps if evidence else None),
             events=EventBuilder(Engine(self._settings.namespace, self._spark.version, self._version, code)),
             application=application,
             parent=ParentRun(self._settings.namespace, name, application.run_id, root),
             new_run_id=new_run_id,
             options=self._settings.options,
             quality=partial(measure, self._spark),
+            table_changes=TableChangeReader(self._bridge, catalogs),
+            calls=self._calls,
             row_capture=row_capture,
             evidence=evidence,
             redactor=self._redactor,
@@ -290,6 +297,7 @@ class Capture:
         if self._ended:
             return
         self._ended = True
+        self._calls.end()
         vars(self.context).pop("stop", None)
         until = time.monotonic() + seconds
         try:

@@ -24,6 +24,7 @@ class Message(TypedDict, total=False):
     settings: Mapping[str, str] | None
     session: str | None
     stream: str
+    readsBefore: bool
     checkpoint: bool
     failure: str | None
     trace: list[str] | None

@@ -17,6 +17,7 @@ from headwater.capture.events.output_quality import QualityColumns
 from headwater.capture.events.row_capture import RowCaptureOptions
 from headwater.capture.events.run_types import RunIdentity, WriteOutcome
 from headwater.capture.listener.statistics import Amount, sum_amounts
+from headwater.plan.lineage import Gap
 from headwater.redaction.literals import check_mode
 
 TAG = "headwater-run-"
@@ -57,6 +58,8 @@ class NamedRun:
     outcomes: list[WriteOutcome] = field(default_factory=list)
     facets: dict[str, dict[str, object]] = field(default_factory=dict)
     """Further facets of the run's last event."""
+    gaps: list[Gap] = field(default_factory=list)
+    """What it does that is not captured and belongs to no output."""
     declared: DeclaredEvidence | None = None
     """The evidence of a declared pipeline."""
     describe_failure: Callable[[BaseException], str] | None = None

@@ -31,12 +31,17 @@ from headwater.capture.events.literals import (
 from headwater.capture.events.output_quality import OutputQuality, QualityColumns
 from headwater.capture.events.row_capture import INTERNAL_JOB_TAG, KEPT_TABLE_JOB_TAG, RowCapture, RowCaptureOptions
 from headwater.capture.events.run_types import Failure, ParentRun, RunIdentity, WriteOutcome, time_from_millis
+from headwater.capture.events.table_events import TableEvent
 from headwater.capture.events.writes import CapturedWrite, WriteReader
+from headwater.capture.listener.call_runs import ProgramCallRuns
+from headwater.capture.listener.drops import read_drop_command
 from headwater.capture.listener.jvm import Bridge
 from headwater.capture.listener.messages import ExecutionId, ListenerMessage, Message
 from headwater.capture.listener.named_runs import CaptureOptions, NamedRun, NamedRunRegistry
+from headwater.capture.listener.program_calls import MODEL_JOB_TAG, ProgramCalls
 from headwater.capture.listener.statistics import amount_from_tasks, read_amounts, telemetry, written_amount
 from headwater.capture.listener.streams import StreamRuns
+from headwater.capture.listener.table_changes import TableChange, TableChangeReader, is_table_change
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.jobs import JobNames
 from headwater.jvm import JavaObject
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
     from headwater.capture.events.builder import EventBuilder
 
 _log = logging.getLogger("headwater")
+_INTERNAL_TAGS = frozenset({INTERNAL_JOB_TAG, KEPT_TABLE_JOB_TAG, MODEL_JOB_TAG})
 _PATIENCE = 2.0  # seconds the thread waits for a message before it checks whether it should end
 
 
@@ -84,6 +90,8 @@ class CaptureComponents:
     new_run_id: Callable[[], str]
     options: CaptureOptions
     quality: Callable[[DatasetRef, QualityColumns], OutputQuality | None]
+    table_changes: TableChangeReader
+    calls: ProgramCalls
     row_capture: RowCapture | None = None
     evidence: EvidenceProvider | None = None
     redactor: Redactor | None = None
@@ -108,6 +116,7 @@ class Observer:
         self._make_components = make_components
         self._executions: dict[ExecutionId, PendingWrite] = {}
         self._skipped: set[ExecutionId] = set()
+        self._changes: dict[ExecutionId, TableChange] = {}
         self._views: set[tuple[str, str, int]] = set()
         self._waiting: dict[str, Signal] = {}
         self._stopping = Signal()
@@ -162,6 +171,16 @@ class Observer:
             self._streams = StreamRuns(
                 self._reader, self._events, self._send, self._components.parent, self._run_evidence, literals
             )
+            self._call_runs = ProgramCallRuns(
+                self._components.calls,
+                self._reader,
+                self._events,
+                self._send,
+                self._components.parent,
+                self._components.new_run_id,
+                self.open_runs,
+                lambda: self._names,
+            )
             self._send(self._events.start(self._components.application, began))
         except Exception as error:
             self._report("Lineage is not captured in this session", error)
@@ -193,7 +212,7 @@ class Observer:
                 self._execution_handlers[kind](message.fields, message.execution)
             elif kind in self._handlers:
                 self._handlers[kind](message.fields)
-            else:
+            elif not self._call_runs.handle(kind, message.fields):
                 self._streams.handle_event(kind, message.fields)
         except Exception as error:
             self.report_error(error)
@@ -217,7 +236,7 @@ class Observer:
     def _on_start(self, message: Message, execution: JavaObject) -> None:
         id, root = message["id"], message.get("root")
         tags = message.get("tags") or ()
-        if INTERNAL_JOB_TAG in tags or KEPT_TABLE_JOB_TAG in tags:
+        if not _INTERNAL_TAGS.isdisjoint(tags):
             self._skipped.add(id)
             if KEPT_TABLE_JOB_TAG in tags and root in (None, id):
                 self._reader.remember_table(execution)
@@ -231,11 +250,14 @@ class Observer:
             return
         at = time_from_millis(message["time"])
         self._skipped.add(id)  # unless it turns out to be a write that can be read
-        written = self._reader.read(execution, self._components.parent.job)
+        written = self._reader.read(execution, self._components.parent.job, bool(message.get("readsBefore")))
         if written is None:
-            drop = self._reader.read_drop(execution)
+            nodes = self._reader.nodes(execution)
+            drop = read_drop_command(nodes)
             if drop is not None:
                 self._reader.drops.command_started(id, drop, tags)
+            elif is_table_change(nodes):
+                self._changes[id] = TableChange(nodes, tuple(tags), at)
             return
         self._skipped.discard(id)
         if self._components.redactor is not None:
@@ -264,18 +286,46 @@ class Observer:
             self._streams.batch_ended(id, message, execution)
             return
         if id in self._skipped:
-            self._skipped.discard(id)
-            self._send_dropped(id, message)
+            self._end_skipped(id, message, execution)
             return
         if id not in self._executions:  # it ended before the message about its start was read
             self._on_start({"root": id, **message}, execution)
         pending = self._executions.pop(id, None)
         if pending is None:
-            self._skipped.discard(id)
-            self._send_dropped(id, message)
+            self._end_skipped(id, message, execution)
             return
         self.cost.writes += 1
         self._finish(pending, message, execution)
+
+    def _end_skipped(self, id: ExecutionId, message: Message, execution: JavaObject) -> None:
+        """The end of a command that is no write by a query."""
+        self._skipped.discard(id)
+        self._send_dropped(id, message)
+        change = self._changes.pop(id, None)
+        if change is None or message["failure"] is not None:
+            return
+        at = time_from_millis(message["time"])
+        named = self.open_runs.owner(change.tags, change.started)
+        for effect in self._components.table_changes.read(change, execution):
+            if isinstance(effect, TableEvent):
+                run = named.identity if named else self._components.application
+                self._send(self._events.table_changed(effect, at, run, named.facets if named else {}))
+            else:
+                self._send_copied(effect, change.started, at, named)
+
+    def _send_copied(self, written: CapturedWrite, started: datetime, at: datetime, named: NamedRun | None) -> None:
+        """A write without a query, when it has ended."""
+        outcome = WriteOutcome(written, partition=named.partition if named else None)
+        self.cost.writes += 1
+        self._reader.drops.add_known_tables((written.target, *(item.dataset for item in written.inputs)))
+        if named is not None:
+            named.add_outcome(outcome)
+            self._send(self._events.progress(named.identity, at, outcome))
+            return
+        name = self._names.of(written.target, written.statement)
+        identity = RunIdentity(self._components.new_run_id(), name, self._components.parent)
+        self._send(self._events.start(identity, started, written))
+        self._send(self._events.complete(identity, at, [outcome]))
 
     def _finish(self, pending: PendingWrite, message: Message, execution: JavaObject) -> None:
         at = time_from_millis(message["time"])
@@ -430,6 +480,7 @@ class Observer:
                 self._send(self._events.fail(pending.identity, at, lost, pending.written))
         self._executions.clear()
         self._streams.end(at, lost)
+        self._call_runs.end(at, lost)
         self._application_ended = True
         self._stopping.set()
 

@@ -64,8 +64,13 @@ Facts = TypedDict(
         "width": int,
         "files": list[object],
         "folders": str,
+        "line": int,
+        "outputIds": list[int],
+        "projections": list[str],
         # of a command
         "temporary": bool,
+        "sinkHash": int,
+        "bareSinkHash": int,
         "mode": str,
         "staticPartitions": dict[str, str | None],
         "overwrite": bool,
@@ -75,6 +80,9 @@ Facts = TypedDict(
         "viewType": str,
         "viewColumns": list[str],
         "dropped": str,
+        "changed": str,
+        "newParts": list[str],
+        "partition": dict[str, str | None],
         "isView": bool,
         "ifExists": bool,
         "sink": str,
@@ -83,6 +91,7 @@ Facts = TypedDict(
         # of a physical node
         "name": str,
         "metrics": dict[str, Metric],
+        "querySchema": str,
     },
     total=False,
 )
@@ -134,6 +143,7 @@ def _table_facts(table_path: str) -> dict[str, str]:
 
 _IDS = {"ids": "output.*.exprId.id"}
 _IDENTIFIER = {"catalogName": "catalog.name", "namespace": "identifier.namespace", "identifier": "identifier.name"}
+_QUERY = {"querySchema": "query.schema.json"}
 _RELATION = {
     "relation": "relation.getClass.getSimpleName",
     "roots": "relation.location.rootPaths",
@@ -160,7 +170,7 @@ LOGICAL: FactQueries = {
         "CreateView": ["child"],
         "CreateViewCommand": ["plan"],
         "SaveAsV1TableCommand": ["query"],
-        "WriteToMicroBatchDataSource": ["relation"],
+        "WriteToMicroBatchDataSource": ["relation", "table"],
         "MergeIntoCommand": ["target", "source"],
         "UpdateCommand": ["target"],
         "DeleteCommand": ["target"],
@@ -193,7 +203,8 @@ LOGICAL: FactQueries = {
         "StreamingExecutionRelation": {**_IDS, "source": "source"},
         "LogicalRDD": {**_IDS, "rdd": "rdd.id", "rddName": "rdd.name"},
         "ExternalRDD": {**_IDS, "rdd": "rdd.id"},
-        "LocalRelation": _IDS,
+        "LocalRelation": {**_IDS, "line": "origin.line"},  # of VALUES in a statement, not of a frame of the program
+        "MemoryPlan": {**_IDS, "sinkHash": "sink.hashCode"},
         "Project": {"width": "projectList.size"},
         "FileScanRDD": {"files": "filePartitions.*.files.*.toPath"},
         "HadoopRDD": {"folders": "getJobConf.get('mapreduce.input.fileinputformat.inputdir')"},
@@ -201,6 +212,7 @@ LOGICAL: FactQueries = {
         "View": {**_IDS, **_catalog_table_facts("desc"), "temporary": "isTempView"},
         # What is written, and where to.
         "InsertIntoHadoopFsRelationCommand": {
+            **_QUERY,
             **_catalog_table_facts("catalogTable"),
             "path": "outputPath",
             "mode": "mode",
@@ -209,24 +221,35 @@ LOGICAL: FactQueries = {
             "staticPartitions": "staticPartitions",
             "dynamicOverwrite": "dynamicPartitionOverwrite",
         },
-        "OverwriteByExpression": {"overwriteCondition": "deleteExpr"},
-        "CreateDataSourceTableAsSelectCommand": {**_catalog_table_facts("table"), "mode": "mode"},
-        "SaveAsV1TableCommand": {**_catalog_table_facts("tableDesc"), "mode": "mode"},
+        "OverwriteByExpression": {**_QUERY, "overwriteCondition": "deleteExpr"},
+        **dict.fromkeys(
+            ("AppendData", "OverwritePartitionsDynamic", "ReplaceData", "WriteDelta", "CreateView"), _QUERY
+        ),
+        "InsertIntoDataSourceCommand": _QUERY,
+        "CreateDataSourceTableAsSelectCommand": {**_QUERY, **_catalog_table_facts("table"), "mode": "mode"},
+        "SaveAsV1TableCommand": {**_QUERY, **_catalog_table_facts("tableDesc"), "mode": "mode"},
         "InsertIntoHiveTable": {
+            **_QUERY,
             **_catalog_table_facts("table"),
             "staticPartitions": "partition",
             "overwrite": "overwrite",
         },
-        "CreateHiveTableAsSelectCommand": {**_catalog_table_facts("tableDesc"), "mode": "mode"},
-        "InsertIntoHiveDirCommand": {"path": "storage.locationUri"},
-        "InsertIntoDataSourceDirCommand": {"path": "storage.locationUri", "format": "provider"},
-        "SaveIntoDataSourceCommand": {"options": "options", "mode": "mode", "provider": "dataSource.getClass.getName"},
+        "CreateHiveTableAsSelectCommand": {**_QUERY, **_catalog_table_facts("tableDesc"), "mode": "mode"},
+        "InsertIntoHiveDirCommand": {**_QUERY, "path": "storage.locationUri"},
+        "InsertIntoDataSourceDirCommand": {**_QUERY, "path": "storage.locationUri", "format": "provider"},
+        "SaveIntoDataSourceCommand": {
+            **_QUERY,
+            "options": "options",
+            "mode": "mode",
+            "provider": "dataSource.getClass.getName",
+        },
         "CreateTableAsSelect": {
+            **_QUERY,
             "location": "tableSpec.location",
             "provider": "tableSpec.provider",
             "ifAbsent": "ignoreIfExists",
         },
-        "ReplaceTableAsSelect": {"location": "tableSpec.location", "provider": "tableSpec.provider"},
+        "ReplaceTableAsSelect": {**_QUERY, "location": "tableSpec.location", "provider": "tableSpec.provider"},
         "ResolvedIdentifier": {
             "catalogName": "catalog.name",
             "namespace": "identifier.namespace",
@@ -237,6 +260,7 @@ LOGICAL: FactQueries = {
             "table": "name.table",
             "database": "name.database",
             "catalog": "name.catalog",
+            "querySchema": "plan.schema.json",
             "viewType": "viewType",
             "viewColumns": "userSpecifiedColumns.*._1",
         },
@@ -248,18 +272,69 @@ LOGICAL: FactQueries = {
             "ifExists": "ifExists",
         },
         "DropTable": {"ifExists": "ifExists"},
-        "AlterViewAsCommand": {"table": "name.table", "database": "name.database", "catalog": "name.catalog"},
-        "WriteToMicroBatchDataSourceV1": {**_catalog_table_facts("catalogTable"), "sink": "sink", "mode": "outputMode"},
-        "WriteToMicroBatchDataSource": {**_table_facts("table"), "options": "writeOptions"},
-        "CreateDeltaTableCommand": _catalog_table_facts("table"),
+        # What changes a table without a query.
+        "AlterTableRenameCommand": {
+            "changed": "oldName.table",
+            "database": "oldName.database",
+            "catalog": "oldName.catalog",
+            "isView": "isView",
+        },
+        "RenameTable": {"newParts": "newName", "isView": "isView"},
+        "TruncateTableCommand": {"changed": "tableName.table", "partition": "partitionSpec"},
+        "AlterTableAddPartitionCommand": {"changed": "tableName.table"},
+        "AlterTableSetLocationCommand": {"changed": "tableName.table", "partition": "partitionSpec"},
+        "LoadDataCommand": {
+            "changed": "table.table",
+            "source": "path",
+            "overwrite": "isOverwrite",
+            "partition": "partition",
+        },
+        "ResolvedTable": {**_table_facts("table"), **_IDENTIFIER, "querySchema": "table.schema.json"},
+        "AlterViewAsCommand": {**_QUERY, "table": "name.table", "database": "name.database", "catalog": "name.catalog"},
+        "WriteToMicroBatchDataSourceV1": {
+            **_QUERY,
+            **_catalog_table_facts("catalogTable"),
+            "sink": "sink",
+            "mode": "outputMode",
+        },
+        "WriteToMicroBatchDataSource": {
+            **_QUERY,
+            **_table_facts("table"),
+            "options": "writeOptions",
+            # Which object it is: one in memory is read from as well. Newer versions have a relation around it.
+            "sinkHash": "table.table.hashCode",
+            "bareSinkHash": "table.hashCode",
+        },
+        "CreateDeltaTableCommand": {**_QUERY, **_catalog_table_facts("table")},
         "MergeIntoCommand": _catalog_table_facts("catalogTable"),
         "UpdateCommand": _catalog_table_facts("catalogTable"),
         "DeleteCommand": _catalog_table_facts("catalogTable"),
-        "WriteIntoDelta": {"path": "deltaLog.dataPath"},
+        "WriteIntoDelta": {"path": "deltaLog.dataPath", "querySchema": "data.schema.json"},
     },
 }
 
+EXPAND: FactQueries = {
+    "children": LOGICAL["children"],
+    "facts": {"Expand": {"outputIds": "output.*.exprId.id", "projections": "projections.*.toJSON"}},
+}
+
 TABLE: FactQueries = {"children": {}, "facts": {"*": _table_facts("")}}
+
+CATALOG_TABLE: FactQueries = {
+    "children": {},
+    "facts": {
+        "*": {
+            "table": "identifier.table",
+            "database": "identifier.database",
+            "catalog": "identifier.catalog",
+            "location": "storage.locationUri",
+            "provider": "provider",
+            "tableType": "tableType.name",
+            "querySchema": "schema.json",
+            "partition": "spec",  # of one of its partitions
+        }
+    },
+}
 
 # Commands that Spark makes while it analyzes have lost the statement's text; the query within still has it.
 TOP: FactQueries = {

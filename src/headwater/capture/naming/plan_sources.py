@@ -208,6 +208,12 @@ def _provider(facts: Facts) -> str:
     return next((name for name in ("iceberg", "delta", "hudi") if name in kind), "")
 
 
+def _sink_in_memory(facts: Facts, _catalogs: Catalogs) -> LeafDatasets:
+    return LeafDatasets(
+        columns=no_columns, gap="the streaming query that fills this table in memory was not seen", facts=facts
+    )
+
+
 def _in_memory(facts: Facts, _catalogs: Catalogs) -> LeafDatasets:
     return LeafDatasets(in_memory=True, facts=facts)
 
@@ -234,6 +240,7 @@ _RULES: Mapping[str, Callable[[Facts, Catalogs], LeafDatasets]] = {
     "LogicalRDD": _in_memory,
     "ExternalRDD": _in_memory,
     "LocalRelation": _in_memory,
+    "MemoryPlan": _sink_in_memory,
     "Range": _no_dataset,
     "OneRowRelation": _no_dataset,
 }

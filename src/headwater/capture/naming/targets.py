@@ -66,7 +66,7 @@ def _table_below(nodes: Sequence[Facts], catalogs: Catalogs) -> DatasetRef | Non
     command = nodes[0]
     if command["class"] not in LOGICAL["children"]:
         return None
-    if "tableClass" in command:  # a streaming write
+    if "tableClass" in command and not command["tableClass"].endswith("Relation"):  # a streaming write, without one
         if "kafka" in str(command["tableClass"]).lower():
             options = {key.lower(): value for key, value in (command.get("options") or {}).items()}
             return topic_dataset(options, options.get("topic", "?"))

@@ -37,13 +37,11 @@ def amount(use: DatasetUse) -> Text | None:
 
 
 def gaps_section(detail: RunDetail) -> list[RenderableType]:
-    """The lineage of each output that could not be captured; empty for runs that were not captured."""
-    lines: list[RenderableType] = []
+    """The lineage of each output, and the work of the run, that could not be captured; empty for runs that were not
+    captured."""
+    lines: list[RenderableType] = [join(_gap(gap), " ") for gap in _gaps(detail.run_facets)]
     for use in detail.outputs:
-        facet = use.facets.get(COVERAGE_FACET)
-        gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
-        valid_gaps = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
-        lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in valid_gaps]
+        lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in _gaps(use.facets)]
     return [section("Not captured", *lines)] if lines else []
 
 
@@ -67,6 +65,12 @@ def _replayable(facet: Mapping[str, object]) -> Text:
     needs = facet.get("needs")
     named = "; ".join(map(str, needs)) if isinstance(needs, Sequence) and not isinstance(needs, str) else ""
     return data(f"cannot be traced later: {named or 'the plan was not stored'}", "yellow")
+
+
+def _gaps(facets: Mapping[str, object]) -> list[Mapping[str, object]]:
+    facet = facets.get(COVERAGE_FACET)
+    gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
+    return [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
 
 
 def _gap(gap: Mapping[str, object]) -> Iterator[Text]:

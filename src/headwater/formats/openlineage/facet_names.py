@@ -9,7 +9,7 @@ from __future__ import annotations
 ROWS_FACET = "headwater_rows"
 """Of an output: the query plan and the source files of a write."""
 COVERAGE_FACET = "headwater_coverage"
-"""Of an output: the gaps in its column lineage."""
+"""Of an output: the gaps in its column lineage. Of a run: what it did that is not captured."""
 COLUMN_TYPES_FACET = "headwater_columnTypes"
 """Of an output: how each column is derived."""
 TELEMETRY_FACET = "headwater_telemetry"

@@ -71,11 +71,15 @@ def _expand(node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | Non
     )
 
 
+def _is_null(expression: PlanNode) -> bool:
+    return expression.name == "Literal" and expression.fields.get("value") is None
+
+
 def _expanded_column(
     attribute: Attribute, expressions: Sequence[PlanNode], scope: ColumnScope, context: TraceContext
 ) -> RelationColumn:
     ids = {expression.expr_id for expression in expressions if expression.name == "AttributeReference"}
-    others = [e for e in expressions if e.name != "AttributeReference" and e.fields.get("value") is not None]
+    others = [e for e in expressions if e.name != "AttributeReference" and not _is_null(e)]
     if len(ids) == 1 and not others:  # one column, or null where it is not grouped by
         column = scope.find(next(iter(ids)))
         if column is not None:

@@ -33,6 +33,7 @@ public final class ListenerQueue extends SparkListener {
   private final ObjectMapper json = new ObjectMapper();
   private final ExecutedCommand.Steps steps = new ExecutedCommand.Steps();
   private final TaskOutputMetrics taskOutput = new TaskOutputMetrics();
+  private final DriverReads driverReads = new DriverReads();
   private final Map lastRdd = new LinkedHashMap();
   private final SparkContext context;
 
@@ -61,6 +62,11 @@ public final class ListenerQueue extends SparkListener {
 
   public LinkedBlockingQueue queue() {
     return queue;
+  }
+
+  /** What the program has read into the driver so far. */
+  public DriverReads driverReads() {
+    return driverReads;
   }
 
   /** Number of messages that were dropped because the queue was full. */
@@ -134,12 +140,15 @@ public final class ListenerQueue extends SparkListener {
     steps.executionStarted(event.executionId(), root);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
     taskOutput.executionStarted(event.executionId(), root, execution != null && mayWrite(execution));
+    Object tags = PlanFacts.plain(PlanFacts.follow(event, "jobTags"));
     if (execution == null || !mayWrite(execution)) {
+      driverReads.executionStarted(event.executionId(), PlanFacts.elements(tags));
       return;
     }
     Map message = new LinkedHashMap();
     message.put("time", Long.valueOf(event.time()));
-    message.put("tags", PlanFacts.plain(PlanFacts.follow(event, "jobTags")));
+    message.put("tags", tags);
+    message.put("readsBefore", Boolean.valueOf(!driverReads.isEmpty()));
     // Read now: the settings may have changed by the time Python reads the message.
     message.put("settings", PlanFacts.plain(PlanFacts.follow(event, "modifiedConfigs")));
     addSession(execution, message);
@@ -164,6 +173,7 @@ public final class ListenerQueue extends SparkListener {
     Object name = PlanFacts.plain(event.executionName());
     boolean checkpoint = "checkpoint".equals(name) || "localCheckpoint".equals(name);
     if (!checkpoint && !mayWrite(execution)) {
+      driverReads.executionEnded(event.executionId(), name, execution);
       return;
     }
     Map message = new LinkedHashMap();
