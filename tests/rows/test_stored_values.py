@@ -143,6 +143,8 @@ def test_any_spelling_of_a_table_or_folder(written: Written) -> None:
     named = NamedSource(by_name.dataset, (), Dataset("hive", "stored_values.padded"))
     for name in ("spark_catalog.stored_values.padded", "`padded`", f"file:{folder}", f"file://{folder}/", "padded"):
         assert named.matches(name), name
+    for dataset in (Dataset("inmemory://", "range-1"), Dataset("s3://bucket", "raw/orders")):
+        assert NamedSource(dataset).matches(str(dataset))
 
 
 NAMES = ("p", "n", "t", "z", "s", "d")

@@ -31,8 +31,10 @@ class NamedSource:
     def matches(self, text: str) -> bool:
         """Whether the text is the whole name of the source, or the end of it."""
         names = [variant for name in (self.dataset, self.catalog_name) if name for variant in (str(name), name.name)]
-        suffix = plain_spelling(text)
-        return any(name == suffix or name.endswith(f"/{suffix}") or name.endswith(f".{suffix}") for name in names)
+        suffixes = {text.rstrip("/"), plain_spelling(text)}
+        return any(
+            name == suffix or name.endswith((f"/{suffix}", f".{suffix}")) for name in names for suffix in suffixes
+        )
 
 
 def name_leaves(spark: SparkSession, leaves: Sequence[JavaObject]) -> list[NamedSource]:
