@@ -27,8 +27,8 @@ from urllib.parse import urlencode
 from benchmarks.browser_use import Motion, Spent, motion, spending
 from benchmarks.harness import console, show
 from headwater.store.store import Store
-from tests.page import big_estate
-from tests.page.browser import Watched, browsing, chromium
+from tests.page import large_graphs
+from tests.page.browser import CheckedPage, browsing, chromium
 from tests.server.running import ServerProcess
 from tests.support.events import NAMESPACE, Json
 
@@ -100,7 +100,7 @@ def open_columns(page: Page) -> None:
 
 SCENES = {
     "explorer": Scene(
-        big_estate.fan,
+        large_graphs.fan,
         explore("centre", hops="3", shown="all"),
         {
             "picture": "() => document.querySelector('.react-flow__node .node') !== null"
@@ -109,13 +109,13 @@ SCENES = {
         moves={"drag": drag},
     ),
     "map": Scene(
-        big_estate.many,
+        large_graphs.many,
         "/map",
         {"picture": "() => document.querySelector('.map-picture canvas') !== null"},
         moves={"drag": drag, "zoom": zoom},
     ),
     "wide": Scene(
-        big_estate.wide,
+        large_graphs.wide,
         explore("narrow"),
         {"picture": "() => document.querySelectorAll('.node .columns li').length >= 10"},
         act=open_columns,
@@ -135,7 +135,7 @@ def served(estate: Iterable[Json]) -> Iterator[ServerProcess]:
 
 def once(browser: Browser, server: ServerProcess, scene: Scene) -> tuple[dict[str, float], Spent, dict[str, Motion]]:
     """Milliseconds to each mark, what it cost, and how each motion went."""
-    watched = Watched(browser, server.url)
+    watched = CheckedPage(browser, server.url)
     page = watched.page
     page.add_init_script(_SEEN % ", ".join(f"{name}: {test}" for name, test in scene.seen.items()))
     try:

@@ -133,7 +133,7 @@ def small_by_reader(file: str) -> Callable[[duckdb.DuckDBPyConnection], None]:
     """The hot rows but for the large ones, by the reader that Spark's tasks use."""
 
     def read(duck: duckdb.DuckDBPyConnection) -> None:
-        scan = HotScan(file, True, 1, archived_too=True)
+        scan = HotScan(file, "sqlite", 1, archived_too=True)
         made = False
         for batch in scan.batches(scan.ranges(1)[0]):
             duck.register("batch", batch)

@@ -13,6 +13,7 @@ import argparse
 import statistics
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ class Figures:
     job: list[float] = field(default_factory=list)
     pairs: list[float] = field(default_factory=list)
     lookups: list[float] = field(default_factory=list)
-    facet: dict[str, Any] = field(default_factory=dict)
+    facet: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float:
@@ -59,7 +60,7 @@ def measure(spark: SparkSession, text: str, folder: Path, rounds: int) -> Figure
     return found
 
 
-def lookups(facet: dict[str, Any], rounds: int) -> list[float]:
+def lookups(facet: Mapping[str, Any], rounds: int) -> list[float]:
     """Of single rows, from the id to all its source rows."""
     seconds = []
     with PairTables(facet) as kept:

@@ -73,7 +73,7 @@ def archive_first_day(lineage: Lineage) -> int:
     archive = lineage.records.archive
     files, compaction, day = archive.storage(), archive.begin("compaction"), NOON.date()
     number = (day - date(1970, 1, 1)).days
-    scan = HotScan(str(lineage.file), True, archive.watermark(), (number,))
+    scan = HotScan(str(lineage.file), "sqlite", archive.watermark(), (number,))
     added: list[ArchiveFile] = []
     for part in scan.ranges(8):
         rows = pa.Table.from_batches(scan.batches(part))

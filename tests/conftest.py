@@ -1,6 +1,6 @@
-"""Stores to test with: a test that asks for ``store`` or ``store_url`` runs on every database.
+"""Stores for tests: a test with the fixture ``store`` or ``store_url`` runs on every database.
 
-What cannot run here is reported as not run, with its reason; it never just passes.
+A test that cannot run is reported as not run, with its reason; it never just passes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHARED = "../shared/data/openlineage"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Two warnings that an older pyspark itself causes; with the newest they stay errors."""
+    """Ignores two warnings that an older pyspark itself causes; with the newest they are errors."""
     spark = tuple(int(part) for part in version("pyspark").split(".")[:2])
     if spark < (4, 0):
         config.addinivalue_line("filterwarnings", "ignore:distutils Version classes are deprecated:DeprecationWarning")
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _active_session(request: pytest.FixtureRequest) -> None:
-    """Each folder has a Spark session of its own, and its tests meet no other."""
+    """Each folder has a Spark session of its own, which its tests use."""
     if "spark" in request.fixturenames:
         activate(request.getfixturevalue("spark"))
 
@@ -75,7 +75,7 @@ def postgres_pool(postgres: PostgresServer) -> Iterator[PostgresPool]:
 
 @pytest.fixture
 def new_postgres_database(postgres_pool: PostgresPool) -> Iterator[Callable[..., str]]:
-    """Lends a database and answers with its name: a store, or a copy of ``template``."""
+    """Provides a database and returns its name: a store, or a copy of ``template``."""
     lent: list[str] = []
     made: list[str] = []
 
@@ -93,7 +93,7 @@ def new_postgres_database(postgres_pool: PostgresPool) -> Iterator[Callable[...,
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with nothing in it, to be copied: quicker than to migrate each time."""
+    """An empty store, to be copied: faster than migrating each time."""
     file = tmp_path_factory.mktemp("template") / "store.db"
     Store(f"sqlite:///{file}").close()
     return file
@@ -101,7 +101,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
-    """There is no file yet."""
+    """The file does not exist yet."""
     return f"sqlite:///{tmp_path}/store.db"
 
 
@@ -112,19 +112,19 @@ def postgres_url(postgres: PostgresServer, new_postgres_database: Callable[..., 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest) -> str:
-    """Each kind of database. `memory://` is SQLite's code without a file: tests/store/test_in_memory.py is about it."""
+    """Each kind of database. `memory://` is SQLite's code without a file: tests/store/test_in_memory.py tests it."""
     return _durable(request)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def durable_url(request: pytest.FixtureRequest) -> str:
-    """Each kind of database that outlives its store, for tests that open it twice."""
+    """Each kind of database that persists, for tests that open it twice."""
     return _durable(request)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty_url(request: pytest.FixtureRequest) -> str:
-    """Each kind of database, with nothing in it yet."""
+    """Each kind of database, without any tables."""
     if request.param == "sqlite":
         url: str = request.getfixturevalue("sqlite_url")
         return url
@@ -141,13 +141,13 @@ def _durable(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def statements() -> dict[str, tuple[Any, Any]]:
-    """By the kind of database: the dialect that compiles statements, and those compiled so far."""
+    """Compiled statements by the kind of database."""
     return {}
 
 
 @pytest.fixture
 def store(store_url: str, statements: dict[str, tuple[Any, Any]]) -> Iterator[Store]:
-    """SQLAlchemy compiles a statement once for each engine, which is half the time of a small test: here, once."""
+    """SQLAlchemy compiles a statement once per engine, which is half the time of a small test; here they are shared."""
     with Store(store_url) as opened:
         engine = opened._database.engine
         own = engine.dialect, engine._compiled_cache
@@ -157,7 +157,7 @@ def store(store_url: str, statements: dict[str, tuple[Any, Any]]) -> Iterator[St
 
 @pytest.fixture(scope="session")
 def daily_revenue(tmp_path_factory: pytest.TempPathFactory) -> DailyRevenue:
-    """The example, run once for all who look at what became of its orders."""
+    """The example, run once for all tests that read its results."""
     if (reason := why_missing("java")) is not None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
     return run_daily_revenue(tmp_path_factory.mktemp("daily_revenue"))
@@ -165,7 +165,7 @@ def daily_revenue(tmp_path_factory: pytest.TempPathFactory) -> DailyRevenue:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """OpenLineage's own test data; its MANIFEST.md says what is what."""
+    """OpenLineage's own test data; its MANIFEST.md describes it."""
     folder = ROOT / SHARED
     if not folder.is_dir():
         pytest.skip(f"not run: {SHARED} is not there")

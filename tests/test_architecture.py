@@ -1,4 +1,4 @@
-"""Who may import whom, and what stays out until it is needed."""
+"""Which package may import which, and which modules are imported only when needed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": {"model", "formats", "proof"},
     "assurance": {"model", "proof", "store"},
     "exchange": {"model", "formats", "store"},
-    "records": {"engines", "model", "store"},
+    "records": {"engines", "jvm", "model", "store"},
     "remote": {"model", "errors", "formats", "proof"},
 }
 """The rooms, from the ground up. A room may also import what these may import."""
@@ -65,8 +65,8 @@ def reachable(room: str) -> set[str]:
     return below.union(*(reachable(other) for other in below))
 
 
-def rooms() -> Iterator[tuple[str, Path]]:
-    """Every module of ours, with the room it is in."""
+def packages_of_modules() -> Iterator[tuple[str, Path]]:
+    """Every module of Headwater, with its package."""
     for file in sorted(PACKAGE.rglob("*.py")):
         yield file.relative_to(PACKAGE).parts[0].removesuffix(".py"), file
 
@@ -77,7 +77,7 @@ def parsed(file: Path) -> ast.Module:
 
 
 def imported(file: Path, *, at_import_time: bool = False) -> set[str]:
-    """The rooms that a module imports, anywhere in it or only when it is itself imported."""
+    """The packages that a module imports, anywhere in it or only when it is itself imported."""
     found = set()
     for node in walk(parsed(file), at_import_time):
         if isinstance(node, ast.ImportFrom):
@@ -109,14 +109,14 @@ def walk(node: ast.AST, at_import_time: bool) -> Iterator[ast.AST]:
 def modules() -> dict[str, Path]:
     """Every module by its dotted name."""
     found = {}
-    for _, file in rooms():
+    for _, file in packages_of_modules():
         parts = ("headwater", *file.relative_to(PACKAGE).with_suffix("").parts)
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
     return found
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    """As they are imported: what a function imports when it is called, and types alone, do not count."""
+def test_no_import_cycles() -> None:
+    """At import time: imports inside functions, and of types only, do not count."""
     known = modules()
     graph: rx.PyDiGraph[str, None] = rx.PyDiGraph()
     number = {name: graph.add_node(name) for name in known}
@@ -139,8 +139,8 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_modules_and_functions_are_short() -> None:
-    """At most 500 lines a module, 60 a function. Migrations are written once and not changed."""
-    files = [file for _, file in rooms() if "migrations" not in file.parts]
+    """At most 500 lines per module, 60 per function. Migrations are written once and not changed."""
+    files = [file for _, file in packages_of_modules() if "migrations" not in file.parts]
     long = [f"{file.relative_to(PACKAGE)}" for file in files if file.read_text().count("\n") > 500]
     for file in files:
         for node in ast.walk(parsed(file)):
@@ -151,25 +151,50 @@ def test_modules_and_functions_are_short() -> None:
     assert long == []
 
 
-def test_every_room_has_its_place() -> None:
-    assert {room for room, _ in rooms()} <= MAY_IMPORT.keys() | OPEN.keys()
+def test_constructors_take_at_most_six_positional_arguments() -> None:
+    """More are named where an object is made, so that no two can be confused. A list of equal arguments is one."""
+    classes = {
+        node.name: node
+        for _, file in packages_of_modules()
+        for node in parsed(file).body
+        if isinstance(node, ast.ClassDef)
+    }
+    signatures = {
+        name: member.args
+        for name, node in classes.items()
+        for member in node.body
+        if isinstance(member, ast.FunctionDef) and member.name == "__init__"
+    }
+    assert len(signatures) > 100
+    many = [name for name, args in signatures.items() if len(args.posonlyargs + args.args) > 1 + 6]
+    for _, file in packages_of_modules():
+        for call in ast.walk(parsed(file)):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in classes:
+                name = call.func.id
+                if len(call.args) > 6 and (name not in signatures or signatures[name].vararg is None):
+                    many.append(f"{file.relative_to(PACKAGE)}:{call.lineno} {name}")
+    assert many == []
 
 
-def test_rooms_import_only_what_is_below_them() -> None:
+def test_every_package_has_its_rule() -> None:
+    assert {room for room, _ in packages_of_modules()} <= MAY_IMPORT.keys() | OPEN.keys()
+
+
+def test_packages_import_only_what_they_may() -> None:
     astray = []
-    for room, file in rooms():
+    for room, file in packages_of_modules():
         others = imported(file) - {room}
         wrong = others - reachable(room) if room in MAY_IMPORT else others & OPEN[room]
         astray += [f"{file.relative_to(PACKAGE)} imports {other}" for other in sorted(wrong)]
     assert astray == []
 
 
-def test_the_directions_have_no_circle() -> None:
+def test_the_rules_have_no_cycle() -> None:
     for room in MAY_IMPORT:
         assert room not in reachable(room)
 
 
-def test_the_front_door_opens_nothing_but_names_and_errors() -> None:
+def test_importing_headwater_loads_only_names_and_errors() -> None:
     shown = {"checking", "errors", "model", "pipeline", "pipelines", "rules", "tracing", "capturing"}
     assert imported(PACKAGE / "__init__.py", at_import_time=True) <= shown
     assert imported(PACKAGE / "capturing.py", at_import_time=True) == set()
@@ -179,9 +204,9 @@ def test_the_front_door_opens_nothing_but_names_and_errors() -> None:
 
 
 def test_sql_stays_in_the_store() -> None:
-    """Nobody else builds statements, so names can only reach a database as bound parameters."""
+    """No other package builds statements, so names can reach a database only as bound parameters."""
     astray = []
-    for room, file in rooms():
+    for room, file in packages_of_modules():
         for node in walk(parsed(file), at_import_time=False):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
@@ -190,8 +215,8 @@ def test_sql_stays_in_the_store() -> None:
     assert astray == []
 
 
-def test_queries_reach_tables_through_a_view_alone() -> None:
-    """What is hidden cannot be forgotten in a query that never had the whole table in hand."""
+def test_queries_use_tables_only_through_a_view() -> None:
+    """A query that never has the whole table cannot forget to filter hidden rows."""
     tables = {name for name, value in vars(schema_tables).items() if isinstance(value, Table)}
     assert {"dataset", "event", "edge"} <= tables
     astray = []
@@ -211,9 +236,9 @@ def test_queries_reach_tables_through_a_view_alone() -> None:
 
 
 def test_visibility_is_never_a_default() -> None:
-    """Who may see what is said by each caller; nothing sees everything because an argument was left out."""
+    """Each caller states the visibility; no argument that is left out means everything."""
     taking, astray = set(), []
-    for _, file in rooms():
+    for _, file in packages_of_modules():
         for node in ast.walk(parsed(file)):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
@@ -233,8 +258,8 @@ def test_visibility_is_never_a_default() -> None:
 
 
 def sql_calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
-    """Calls of functions of `headwater/engines/sql.py`, each with the file it is in."""
-    for _, file in rooms():
+    """Calls of functions of `headwater/engines/sql.py`, each with its file."""
+    for _, file in packages_of_modules():
         own = file == PACKAGE / "engines" / "sql.py"
         known = {
             alias.name
@@ -249,9 +274,9 @@ def sql_calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
 
 
 def test_one_module_opens_duckdb() -> None:
-    """Nobody else imports it, not even for its errors: they are ours by the time they leave that module."""
+    """No other module imports it, not even for its errors: these are mapped in that module."""
     importing = set()
-    for _, file in rooms():
+    for _, file in packages_of_modules():
         for node in walk(parsed(file), at_import_time=False):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
@@ -267,7 +292,7 @@ def test_one_module_opens_duckdb() -> None:
 
 
 def test_sql_for_duckdb_is_composed_of_literals() -> None:
-    """Templates and separators stand in our source code; what is inserted is quoted, bound or composed the same way."""
+    """Templates and separators are in our source code; inserted values are quoted, bound or composed the same way."""
     calls = list(sql_calls("sql", "join_sql"))
     assert len({file for file, _ in calls}) > 3
     astray = [
@@ -292,13 +317,13 @@ def is_name_of_literal(file: str, name: ast.expr) -> bool:
     return bool(assigned) and all(isinstance(value, ast.Constant) for value in assigned)
 
 
-def test_text_becomes_sql_where_it_was_parsed_and_nowhere_else() -> None:
+def test_only_parsed_text_becomes_sql() -> None:
     allowed = {"engines/conditions.py", "engines/duckdb.py", "engines/sql.py", "records/query/sql.py"}
     assert {file for file, _ in sql_calls("checked_text", "Sql")} <= allowed
     assert "records/query/sql.py" not in {file for file, _ in sql_calls("Sql")}
 
 
-def test_what_is_shipped_to_executors_takes_nothing_of_ours_along() -> None:
+def test_shipped_code_imports_nothing_of_headwater() -> None:
     """Headwater is not installed there."""
     own = "headwater.pipeline.worker"
     for file in sorted((PACKAGE / "pipeline" / "worker").glob("*.py")):
@@ -316,12 +341,12 @@ HEAVY = (
 
 
 def loaded(script: str, *arguments: str) -> set[str]:
-    """Which heavy packages a fresh Python has loaded after running ``script``."""
+    """The heavy packages that a fresh Python has loaded after running ``script``."""
     return loaded_after_each([script], *arguments)[0]
 
 
 def loaded_after_each(scripts: list[str], *arguments: str) -> list[set[str]]:
-    """The same, after each of several scripts that one Python runs one after another."""
+    """The same, after each of several scripts that one Python runs in sequence."""
     tell = f"import sys\nprint([name for name in {HEAVY} if name in sys.modules])"
     whole = "\n".join(f"{script}\n{tell}" for script in scripts)
     answer = subprocess.run([sys.executable, "-c", whole, *arguments], capture_output=True, text=True, check=True)
@@ -340,23 +365,23 @@ LIGHT = (
 )
 
 
-def test_they_start_without_what_they_may_never_need() -> None:
-    """All in one Python: what one of them alone would load is loaded then as well."""
+def test_entry_points_load_nothing_heavy() -> None:
+    """All in one Python: a package that one of them would load alone is loaded then as well."""
     after = loaded_after_each([f"import {module}" for module in LIGHT])
     assert dict(zip(LIGHT, after, strict=True)) == {module: set() for module in LIGHT}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("module", LIGHT)
-def test_starts_without_what_it_may_never_need(module: str) -> None:
+def test_each_entry_point_loads_nothing_heavy(module: str) -> None:
     assert loaded(f"import {module}") == set()
 
 
-def test_the_server_starts_with_its_own_alone() -> None:
+def test_the_server_loads_only_its_own_packages() -> None:
     assert loaded("import headwater.server.app.app") == {"fastapi", "starlette"}
 
 
-def test_a_store_that_is_up_to_date_needs_none_of_it(sqlite_url: str) -> None:
+def test_a_current_store_loads_no_migrations(sqlite_url: str) -> None:
     with Store(sqlite_url) as store:
         store.ingest(
             run_event(inputs=["a"], outputs=[used("x", facets={"columnLineage": column_lineage({"c": [("a", "c")]})})])
@@ -370,7 +395,7 @@ def test_a_store_that_is_up_to_date_needs_none_of_it(sqlite_url: str) -> None:
     assert loaded(script, sqlite_url) == set()
 
 
-def test_facets_are_looked_at_with_openlineages_own_classes_and_no_sooner(sqlite_url: str) -> None:
+def test_openlineage_classes_are_loaded_only_for_facets(sqlite_url: str) -> None:
     Store(sqlite_url).close()
     without = (
         "import sys, headwater\n"

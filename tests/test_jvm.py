@@ -1,4 +1,4 @@
-"""Our Java classes: compiled once, kept for the next session, and compiled again where they cannot be."""
+"""Headwater's Java classes: compiled once, cached for the next session, and recompiled if the cache is unusable."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "headwater"
 
 
-def word(spark: SparkSession) -> tuple[str, str]:
-    """What the class says, and what has loaded it."""
+def loaded_class(spark: SparkSession) -> tuple[str, str]:
+    """The result of the class, and the class loader that loaded it."""
     gateway = gateway_of(spark.sparkContext)
     loader = jvm._loader(gateway, PROBE, None)
     nothing = gateway.new_array(gateway.jvm.java.lang.Object, 0)
@@ -46,31 +46,31 @@ def word(spark: SparkSession) -> tuple[str, str]:
     return str(gateway.jvm.java.util.Objects.toString(probe)), str(loader.getClass().getSimpleName())
 
 
-def test_what_was_compiled_is_loaded_the_next_time(spark: SparkSession, cache: Path) -> None:
-    assert word(spark) == ("kept", "ByteArrayClassLoader")
-    assert word(spark) == ("kept", "URLClassLoader")
+def test_compiled_classes_are_loaded_the_next_time(spark: SparkSession, cache: Path) -> None:
+    assert loaded_class(spark) == ("kept", "ByteArrayClassLoader")
+    assert loaded_class(spark) == ("kept", "URLClassLoader")
     (jar,) = cache.iterdir()
     assert jar.stat().st_mode & 0o077 == 0
 
 
-def test_a_damaged_file_is_made_again(spark: SparkSession, cache: Path) -> None:
-    word(spark)
+def test_a_damaged_file_is_replaced(spark: SparkSession, cache: Path) -> None:
+    loaded_class(spark)
     (jar,) = cache.iterdir()
     jar.write_bytes(b"not a jar")
-    assert word(spark)[0] == "kept"
+    assert loaded_class(spark)[0] == "kept"
     assert jar.read_bytes() != b"not a jar"
 
 
 def test_a_folder_that_others_may_write_to_is_not_trusted(spark: SparkSession, cache: Path) -> None:
     cache.mkdir(parents=True)
     cache.chmod(0o777)
-    word(spark)
+    loaded_class(spark)
     assert list(cache.iterdir()) == []
 
 
-def test_without_a_place_to_keep_it_is_compiled_every_time(
+def test_without_a_cache_folder_it_compiles_every_time(
     spark: SparkSession, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert word(spark)[0] == "kept"
+    assert loaded_class(spark)[0] == "kept"

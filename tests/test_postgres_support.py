@@ -1,4 +1,4 @@
-"""The PostgreSQL that other tests rely on: it starts, it serves, and it never outlives us."""
+"""The PostgreSQL of other tests: it starts, it works, and it never outlives the tests."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""What others build on. A change here is a change for them: make it on purpose."""
+"""The public API. A change here is a change for users: make it on purpose."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import inspect
 import headwater
 from headwater import errors
 from headwater.client import Lineage
+from headwater.formats.provenance_methods import ProvenanceMethods
 from headwater.store.proofs import StoreProofs
 from headwater.store.store import Store
 
@@ -45,12 +46,12 @@ STORE = {
     "provenance": "(self, dataset: 'DatasetName', *, event: 'ProvenanceEvent | str | None' = None, "
     "since: 'datetime | None' = None, until: 'datetime | None' = None, limit: 'int' = 100) -> 'list[Provenance]'",
     "state_provenance": "(self, dataset: 'DatasetName', event: 'ProvenanceEvent | str', *, "
-    "agent: 'Mapping[str, Any] | None' = None, operation: 'Mapping[str, Any] | None' = None, "
+    "agent: 'Mapping[str, object] | None' = None, operation: 'Mapping[str, object] | None' = None, "
     "purpose: 'str | None' = None, legal_basis: 'str | None' = None, retention_period: 'str | None' = None, "
     "sensitivity: 'str | None' = None, at: 'datetime | None' = None, actor: 'Actor | None' = None) -> 'Receipt'",
     "provenance_event": "(self, dataset: 'DatasetName', event: 'ProvenanceEvent | str', "
     "agent: 'Mapping[str, Any] | None', operation: 'Mapping[str, Any] | None', context: 'Mapping[str, str]', "
-    "at: 'datetime | None', actor: 'Actor') -> 'dict[str, Any]'",
+    "at: 'datetime | None', actor: 'Actor') -> 'dict[str, object]'",
     "audit": "(self, *, event_type: 'str | None' = None, actor: 'str | None' = None, resource: 'str | None' = None, "
     "correlation_id: 'str | None' = None, before: 'int | None' = None, limit: 'int' = 100) -> 'list[AuditEntry]'",
     "certificates": "(self, *, namespace: 'str | None' = None, run_id: 'str | None' = None, limit: 'int' = 100) "
@@ -83,15 +84,15 @@ LINEAGE = {
     "progress: 'VerifyProgress | None' = None) -> 'Verified'",
     "export": "(self, path: 'str | Path | None' = None, *, format: 'str' = 'wia-json', "
     "datasets: 'Sequence[DatasetName]' = (), direction: 'str | None' = None, depth: 'int | None' = None, "
-    "as_of: 'datetime | None' = None, gzip: 'bool' = False) -> 'Exported'",
-    "import_": "(self, path: 'str | Path', *, actor: 'Actor | None' = None) -> 'Imported'",
+    "as_of: 'datetime | None' = None, gzip: 'bool' = False) -> 'ExportResult'",
+    "import_": "(self, path: 'str | Path', *, actor: 'Actor | None' = None) -> 'ImportResult'",
 }
 """What a connection has beside: see ``client.py``."""
 
 TRACING = {
     "trace": "(what: 'DataFrame | str', where: 'str | Column | None' = None, *, spark: 'SparkSession | None' = None, "
     "store: 'str | Store | None' = None, depth: 'int | None' = 1, output: 'str | None' = None, "
-    "allow_python: 'bool' = False, trust_unsigned: 'bool' = False) -> 'Trace'",
+    "allow_python: 'bool' = False, trust_unsigned: 'bool' = False, verify_limit: 'int' = 1000) -> 'Trace'",
     "trace_forward": "(what: 'DataFrame | str', *, source: 'str', where: 'str | None' = None, "
     "spark: 'SparkSession | None' = None, store: 'str | Store | None' = None, output: 'str | None' = None, "
     "allow_python: 'bool' = False, trust_unsigned: 'bool' = False) -> 'ForwardTrace'",
@@ -220,7 +221,7 @@ HeadwaterError
 """
 
 
-def test_what_the_package_exports() -> None:
+def test_the_exports_of_the_package() -> None:
     assert headwater.__all__ == [
         *("Column", "Dataset", "Expectation", "HeadwaterError", "Job", "LineageOptions", "Partition", "Pipeline"),
         *("connect", "disable", "enable", "expect", "flush", "quality", "rules", "run"),
@@ -234,13 +235,13 @@ def test_what_the_package_exports() -> None:
 
 
 def test_the_methods_of_a_store() -> None:
-    members = {**vars(StoreProofs), **vars(Store)}
+    members = {**vars(StoreProofs), **vars(ProvenanceMethods), **vars(Store)}
     public = {name: value for name, value in members.items() if callable(value) and not name.startswith("_")}
     public["__init__"] = Store.__init__
     assert {name: str(inspect.signature(method)) for name, method in public.items()} == STORE
 
 
-def test_what_a_connection_has_beside() -> None:
+def test_the_other_methods_of_a_connection() -> None:
     public = {name: value for name, value in vars(Lineage).items() if callable(value) and not name.startswith("_")}
     assert {name: str(inspect.signature(method)) for name, method in public.items()} == LINEAGE
 
@@ -249,7 +250,7 @@ def test_the_capture() -> None:
     assert {name: str(inspect.signature(getattr(headwater, name))) for name in WATCH} == WATCH
 
 
-def test_the_questions_about_rows() -> None:
+def test_row_queries() -> None:
     assert {name: str(inspect.signature(getattr(headwater, name))) for name in TRACING} == TRACING
 
 
@@ -269,8 +270,8 @@ def test_connect() -> None:
         assert lin.datasets() == []
 
 
-def test_the_error_tree_is_the_one_drawn() -> None:
-    """As the docstring of headwater.errors draws it, as the classes are, and as it was agreed."""
+def test_the_error_tree() -> None:
+    """As the docstring of headwater.errors shows it, as the classes are, and as listed here."""
     drawn = [line.rstrip() for line in (errors.__doc__ or "").splitlines() if "Error" in line or "──" in line]
     names = [line.strip(" │├└─").split()[0] for line in drawn if not line.startswith(("Every", "The"))]
     assert [line.strip(" │├└─") for line in TREE.split("\n") if line] == names
@@ -288,7 +289,7 @@ def grow(kind: type[Exception], indent: str = "", mark: str = "") -> list[str]:
     return lines
 
 
-def test_every_error_is_exported_and_ours() -> None:
+def test_every_error_is_exported() -> None:
     defined = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
     assert set(errors.__all__) == defined
     assert all(issubclass(getattr(errors, name), headwater.HeadwaterError) for name in defined)

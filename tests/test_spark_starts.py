@@ -1,4 +1,4 @@
-"""The set-up gives a Spark that works: a Java that ./dev chose, this Python on both sides, Arrow between."""
+"""The set-up provides a working Spark: the Java that ./dev chose, this Python on both sides, Arrow in between."""
 
 import os
 import sys

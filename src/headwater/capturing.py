@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from headwater.store.store import Store
 
 _log = logging.getLogger("headwater")
-DEFAULT_STORE = "sqlite:///.headwater/lineage.db"
 _STORE_ADDRESS = re.compile(r"sqlite:///.+|postgresql(\+psycopg)?://.+|memory://$")
 
 
@@ -77,14 +76,16 @@ def enable(
     folder = Path(spool) if spool else spool_folder(target)
     key = _capture_key(capture_key, target, folder)
     settings = CaptureSettings(
-        _make_sinks(target, url, sink, api_key or os.environ.get("HEADWATER_API_KEY"), key),
-        namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
-        job or os.environ.get("HEADWATER_JOB"),
-        folder,
-        _capture_options(telemetry, leave_out, quality, (rows, rows_location, rows_sample), checksums, literals),
-        _make_row_capture,
-        _make_evidence_provider,
-        key,
+        sinks=_make_sinks(target, url, sink, api_key or os.environ.get("HEADWATER_API_KEY"), key),
+        namespace=namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
+        job=job or os.environ.get("HEADWATER_JOB"),
+        spool=folder,
+        options=_capture_options(
+            telemetry, leave_out, quality, (rows, rows_location, rows_sample), checksums, literals
+        ),
+        make_row_capture=_make_row_capture,
+        make_evidence=_make_evidence_provider,
+        key=key,
     )
     session.enable(spark, settings, __version__)
 
@@ -212,15 +213,21 @@ def _make_evidence_provider(
     return RunEvidence(spark, code, report, redactor)
 
 
-def _target_store(store: str | Store | None, url: str | None, sink: Any) -> str | Store | None:
+def _target_store(store: str | Store | None, url: str | None, sink: str | Sequence[str] | None) -> str | Store | None:
     """The store that events go to, if there is one."""
     if store is not None or url or sink:
         return store
-    return os.environ.get("HEADWATER_STORE") or DEFAULT_STORE
+    from headwater.store.address import default_store
+
+    return default_store()
 
 
 def _make_sinks(
-    store: str | Store | None, url: str | None, sink: Any, api_key: str | None, key: CaptureSigningKey
+    store: str | Store | None,
+    url: str | None,
+    sink: str | Sequence[str] | None,
+    api_key: str | None,
+    key: CaptureSigningKey,
 ) -> list[EventSink]:
     from headwater.capture.delivery import sink_for
 
@@ -271,10 +278,10 @@ def _is_embedded(address: str) -> bool:
 
 def _default_key_file(store: str | Store, spool: Path) -> Path | None:
     """`lineage.db.capture.pem` beside `lineage.db`; None for a store in memory."""
-    from headwater.store.engine.database import file_of
+    from headwater.store.engine.database import file_at
 
     if isinstance(store, str):
-        file = file_of(store)
+        file = file_at(store)
     elif store.file is None and not store.is_in_memory:
         return spool / "capture.pem"
     else:

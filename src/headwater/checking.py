@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from headwater.errors import QualityError, QueryError, RulesBroken, StoreError, UnknownDataset
 from headwater.model.names import Dataset, Job
@@ -68,9 +68,16 @@ def quality(
         if not target.send(quality_events(run_id, by, named, version, began, asked, counts, report)):
             read = run_id = None
     checked = QualityCheck(
-        report.measured_at, report.rows, report.metrics, report.validations, report.anomalies,
-        read[0] if read else None, run_id, df, asked,
-    )  # fmt: skip
+        measured_at=report.measured_at,
+        rows=report.rows,
+        metrics=report.metrics,
+        validations=report.validations,
+        anomalies=report.anomalies,
+        dataset=read[0] if read else None,
+        run_id=run_id,
+        frame=df,
+        rules=asked,
+    )
     if strict and not checked.passed:
         raise RulesBroken([(rule.name, failed) for rule, failed in zip(asked, counts.failed, strict=True) if failed])
     return checked
@@ -116,7 +123,7 @@ class _QualityTarget:
         return named, read.version if read is not None and read.dataset == named else None
 
     def _find_dataset(self, name: str) -> Dataset | None:
-        from headwater.rows.stored_writes import dataset_of_path
+        from headwater.rows.spellings import dataset_of_path
 
         if self._store is None:
             raise QualityError(f"'{name}' cannot be looked up without a store: pass hw.Dataset(namespace, name).")
@@ -132,7 +139,7 @@ class _QualityTarget:
 
         return self._with_store(look)
 
-    def send(self, events: Sequence[dict[str, Any]]) -> bool:
+    def send(self, events: Sequence[dict[str, object]]) -> bool:
         if self._capture is not None:
             for event in events:
                 self._capture.send_event(event)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.model.audit import Actor
-from headwater.model.exchange import Exported, Imported
+from headwater.model.exchange import ExportResult, ImportResult
 from headwater.model.log import Verified
 from headwater.store.log.checkpoints import Anchored
 from headwater.store.log.verify import VerifyProgress, verify
@@ -38,11 +38,11 @@ class Lineage(Store):
         records: bool = True,
         progress: VerifyProgress | None = None,
     ) -> Verified:
-        """Recompute all there is: the log, its checkpoints and certificates, the events, the graph that they fold into,
-        and the records. Raises where it does not hold.
+        """Recompute everything: the log, its checkpoints and certificates, the events, the graph that they fold
+        into, and the records. Raises an error for the first failure.
 
-        ``key``: a public key that must have signed; ``anchored``: checkpoints from a second place, which must be of
-        this log; without ``events`` only the log and the records, without ``graph`` no fresh fold.
+        ``key``: a public key that must have signed; ``anchored``: checkpoints from an anchor, which must be of this
+        log; without ``events`` only the log and the records, without ``graph`` no fresh fold.
         """
         self._refuse_parts()
         archive = self._records.archive
@@ -76,11 +76,10 @@ class Lineage(Store):
         depth: int | None = None,
         as_of: datetime | None = None,
         gzip: bool = False,
-    ) -> Exported:
+    ) -> ExportResult:
         """Write lineage to a file: all of it, around some ``datasets``, as it was known to hold ``as_of`` a time.
 
-        ``format``: wia-json, wia-jsonl, wia-parquet, graphml, openlineage or mermaid. ``direction``: upstream,
-        downstream or both.
+        ``format``: one that `headwater export --help` lists. ``direction``: upstream, downstream or both.
         """
         from headwater.exchange.exporting import export_file
 
@@ -88,8 +87,8 @@ class Lineage(Store):
             self, path, format=format, datasets=datasets, direction=direction, depth=depth, as_of=as_of, gzip=gzip
         )
 
-    def import_(self, path: str | Path, *, actor: Actor | None = None) -> Imported:
-        """Take in what an export wrote, here or elsewhere: all of it, with its ids, or nothing if a rule is broken."""
+    def import_(self, path: str | Path, *, actor: Actor | None = None) -> ImportResult:
+        """Import an export of this or another store: all of it, with its ids, or nothing if a rule is broken."""
         from headwater.exchange.importing import import_file
 
         return import_file(self, path, actor=actor)

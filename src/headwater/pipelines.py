@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import HeadwaterError
 from headwater.pipeline.declare import pipeline as declared
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from headwater.pipeline.run.background import BackgroundRun
     from headwater.pipeline.run.pipeline_run import PipelineRun
     from headwater.pipeline.run.result import Result
+    from headwater.pipeline.sinks import Sink
     from headwater.store.store import Store
 
 
@@ -39,7 +40,7 @@ class Pipeline(declared.PipelineDeclaration):
         partition: str | None = None,
         options: LineageOptions | None = None,
         store: str | Store | None = None,
-        sinks: Sequence[Any] = (),
+        sinks: Sequence[Sink] = (),
         progress: bool | None = None,
         checksums: str | None = None,
     ) -> Result:
@@ -68,7 +69,7 @@ class Pipeline(declared.PipelineDeclaration):
         partition: str | None = None,
         options: LineageOptions | None = None,
         store: str | Store | None = None,
-        sinks: Sequence[Any] = (),
+        sinks: Sequence[Sink] = (),
         progress: bool | None = None,
         checksums: str | None = None,
     ) -> list[ReplayResult]:
@@ -76,7 +77,7 @@ class Pipeline(declared.PipelineDeclaration):
         Each node's letters are a run of their own, through the nodes after it into the sinks.
 
         The results are appended to the sinks. Where that would be wrong, as behind an aggregate, the replay is refused
-        with the node's name; ``mode`` writes the sinks all the same, in that mode. By default all items of the letters
+        with the node's name; ``mode`` writes the sinks anyway, in that mode. By default all items of the letters
         are followed; letters are read from ``options.location``.
         """
         from headwater.pipeline.dead_letters.replay import ReplayRun
@@ -88,9 +89,20 @@ class Pipeline(declared.PipelineDeclaration):
         if not replays:
             return []
         with _capturing(self, spark, store, options) as capture:
-            run_options: dict[str, Any] = {"partition": partition, "options": options, "capture": capture}
-            run_options |= {"sinks": sinks, "progress": progress, "checksums": checksums}
-            return [ReplayRun(letters, self, spark, **run_options).replay() for letters in replays]
+            return [
+                ReplayRun(
+                    letters,
+                    self,
+                    spark,
+                    partition=partition,
+                    options=options,
+                    capture=capture,
+                    sinks=sinks,
+                    progress=progress,
+                    checksums=checksums,
+                ).replay()
+                for letters in replays
+            ]
 
     def start(
         self,
@@ -98,7 +110,7 @@ class Pipeline(declared.PipelineDeclaration):
         *,
         partition: str | None = None,
         options: LineageOptions | None = None,
-        sinks: Sequence[Any] = (),
+        sinks: Sequence[Sink] = (),
         checksums: str | None = None,
     ) -> BackgroundRun:
         """Run it in a thread of its own: `started.wait()` returns the result, `started.cancel()` ends the run. Its
@@ -114,7 +126,7 @@ class Pipeline(declared.PipelineDeclaration):
         partition: str | None,
         options: LineageOptions,
         capture: Capture | None,
-        sinks: Sequence[Any],
+        sinks: Sequence[Sink],
         progress: bool | None,
         checksums: str | None = None,
     ) -> PipelineRun:

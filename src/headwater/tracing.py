@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from headwater.capturing import DEFAULT_STORE
 from headwater.errors import RowsError
 
 if TYPE_CHECKING:
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     from headwater.rows.why_not import WhyNot
     from headwater.store.store import Store
 
+DEFAULT_VERIFY_LIMIT = 1_000
+"""Source rows of an answer that is verified by default."""
 _NO_SESSION = "For a stored run or dataset, pass a session: spark=spark."
 
 
@@ -31,6 +31,7 @@ def trace(
     output: str | None = None,
     allow_python: bool = False,
     trust_unsigned: bool = False,
+    verify_limit: int = DEFAULT_VERIFY_LIMIT,
 ) -> Trace:
     """Where rows come from: those that meet ``where``, a condition in SQL or a Column; without it, all of them.
 
@@ -39,6 +40,9 @@ def trace(
     name of one. The Python functions of a stored query run only with ``allow_python=True``. A stored query that no
     trusted key signed is refused; ``trust_unsigned=True`` reads one without a signature, as events had before captures
     signed.
+
+    An answer of up to ``verify_limit`` source rows is verified when its grain is asked for: the query, run on these
+    rows alone, has to give the traced rows again. 0 turns that off.
     """
     from headwater.rows.backward_chain import Tracer
     from headwater.rows.stored_writes import StoredWrites
@@ -50,9 +54,9 @@ def trace(
     if depth is not None and depth < 1:
         raise RowsError(f"The depth must be 1 or more, not {depth}.")
     if not isinstance(what, str) and depth == 1:
-        return Tracer(StoredWrites(spark, None)).trace_frame(what, where)
+        return Tracer(StoredWrites(spark, None), verify_limit=verify_limit).trace_frame(what, where)
     with _history(store) as history:
-        tracer = Tracer(StoredWrites(spark, history, allow_python, trust_unsigned), depth)
+        tracer = Tracer(StoredWrites(spark, history, allow_python, trust_unsigned), depth, verify_limit)
         return tracer.trace(what, where, output) if isinstance(what, str) else tracer.trace_frame(what, where)
 
 
@@ -60,9 +64,10 @@ def trace(
 def _history(store: str | Store | None) -> Iterator[Store]:
     """A store that the caller passed stays open."""
     if store is None or isinstance(store, str):
+        from headwater.store.address import default_store
         from headwater.store.store import Store as Opened
 
-        with Opened(store or os.environ.get("HEADWATER_STORE") or DEFAULT_STORE, create=False) as opened:
+        with Opened(store or default_store(), create=False) as opened:
             yield opened
     else:
         yield store

@@ -1,4 +1,5 @@
-"""Keys to sign with, which are never those of whoever runs the tests; a store for what no database does differently."""
+"""Signing keys of the tests, never those of the user who runs them, and a store for tests that do not depend on the
+database."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeyRing:
-    """In the place where keys are looked for."""
+    """The key file in the default location."""
     monkeypatch.setenv("HEADWATER_KEY", str(tmp_path / "key.pem"))
     return KeyRing.create(tmp_path / "key.pem")
 

@@ -1,6 +1,6 @@
-"""A bundle with every value that docs/proof-format.md speaks of: for whoever writes the same in another language.
+"""A bundle with every value that docs/proof-format.md mentions, for implementations in other languages.
 
-python -m tests.assurance.proof_example      write docs/proof-example.json anew
+python -m tests.assurance.proof_example      regenerates docs/proof-example.json
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RUN = run_id("report")
 
 
 def recipe() -> dict[str, Any]:
-    """The functions of the page, as they stand there."""
+    """The functions of the page, unchanged."""
     functions: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL):
         exec(compile(block, DOCS.name, "exec"), functions)
@@ -31,7 +31,7 @@ def recipe() -> dict[str, Any]:
 
 
 def fill(store: Store, folder: Path) -> bytes:
-    """A run that reads what another wrote, with the keys rotated in between; and its bundle."""
+    """A run that reads the output of another, with a key rotation in between; and its bundle."""
     ring = KeyRing.create(folder / "key.pem")
     store.ingest(ended("daily", outputs=["daily"], minute=1))
     store.checkpoint(key=ring)
@@ -44,7 +44,7 @@ def fill(store: Store, folder: Path) -> bytes:
 
 
 def values(bundle: dict[str, Any]) -> dict[str, Any]:
-    """Each step on the way, by the recipe."""
+    """The value of each step, computed by the functions of the page."""
     by = recipe()
     log = bundle["log"]
     text, signatures = by["read_note"](log["checkpoint"])

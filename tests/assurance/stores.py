@@ -1,4 +1,4 @@
-"""Stores with evidence in them, and ways past their triggers."""
+"""Stores with evidence in them, and ways around their triggers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ended(run: str, *, facets: Mapping[str, Any] | None = None, event_type: str 
 
 
 def fill(store: Store, key_file: Path) -> KeyRing:
-    """A log with everything in it that a log can have, but tiles: two certificates, two keys, two checkpoints."""
+    """A log with every kind of content except tiles: two certificates, two keys, two checkpoints."""
     ring = KeyRing.create(key_file)
     store.ingest(run_event("START", run="one"))
     store.ingest(ended("one", inputs=["orders"], outputs=["daily"]))
@@ -41,7 +41,7 @@ def fill(store: Store, key_file: Path) -> KeyRing:
 
 
 def disarm(conn: Connection) -> None:
-    """Take the triggers away, as someone with the rights to the database can."""
+    """Removes the triggers, as a user with all rights to the database can."""
     if conn.dialect.name == "postgresql":
         for table in PROTECTED:
             conn.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER USER"))

@@ -1,4 +1,4 @@
-"""Second places: a folder, an object store, a git repository. What is there is never written over."""
+"""Anchors: a folder, an object store, a git repository. Nothing in them is ever overwritten."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ PLACES: dict[str, Callable[[Path], str]] = {
 
 
 @pytest.fixture(params=PLACES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def anchor_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return PLACES[request.param](tmp_path)
 
 
 @pytest.fixture
-def anchor(place: str) -> Anchor:
-    return open_anchor(place)
+def anchor(anchor_address: str) -> Anchor:
+    return open_anchor(anchor_address)
 
 
 def test_each_address_has_its_kind(tmp_path: Path) -> None:
@@ -54,24 +54,24 @@ def test_each_address_has_its_kind(tmp_path: Path) -> None:
     assert kinds == [FolderAnchor, ObjectStoreAnchor, GitAnchor, GitAnchor]
 
 
-def test_what_was_kept_is_there(anchor: Anchor, place: str) -> None:
+def test_a_published_checkpoint_can_be_read(anchor: Anchor, anchor_address: str) -> None:
     assert anchor.checkpoints() == []
     notes = [note(size) for size in (3, 20, 1_000_000)]
     for one in notes:
         anchor.publish(one)
         anchor.publish(one)  # once more changes nothing
-    assert [one for _, one in open_anchor(place).checkpoints()] == notes
-    assert next(where for where, _ in anchor.checkpoints()) == f"000000000000003.checkpoint in {place}"
+    assert [one for _, one in open_anchor(anchor_address).checkpoints()] == notes
+    assert next(where for where, _ in anchor.checkpoints()) == f"000000000000003.checkpoint in {anchor_address}"
 
 
-def test_nothing_is_written_over(anchor: Anchor) -> None:
+def test_nothing_is_overwritten(anchor: Anchor) -> None:
     anchor.publish(note(3))
     with pytest.raises(AnchorUnusable, match="holds another checkpoint of 3 entries"):
         anchor.publish(note(3, root=bytes([1] * 32)))
     assert [one for _, one in anchor.checkpoints()] == [note(3)]
 
 
-def test_one_place_is_for_one_log(anchor: Anchor) -> None:
+def test_an_anchor_is_for_one_log(anchor: Anchor) -> None:
     anchor.publish(note(3))
     with pytest.raises(AnchorUnusable, match="holds the checkpoints of another log, log/one"):
         anchor.publish(note(4, origin="log/two"))
@@ -79,15 +79,15 @@ def test_one_place_is_for_one_log(anchor: Anchor) -> None:
 
 
 @pytest.mark.parametrize("where", ["git:nowhere", "nothing://bucket/path", "/dev/null/folder"])
-def test_a_place_that_is_none(where: str, tmp_path: Path) -> None:
+def test_an_invalid_anchor_address_is_refused(where: str, tmp_path: Path) -> None:
     with pytest.raises(AnchorUnusable) as refused:
         open_anchor(where).publish(note(3))
     assert where in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_a_folder_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As some file systems of other machines are."""
+def test_a_folder_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on some network file systems."""
 
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
@@ -101,13 +101,13 @@ def test_a_folder_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (tmp_path / "000000000000003.checkpoint").stat().st_mode & 0o444 == 0o444
 
 
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
+def test_other_files_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     FolderAnchor(str(tmp_path)).publish(note(3))
     assert sorted(file.name for file in tmp_path.iterdir()) == ["000000000000003.checkpoint", "notes.txt"]
 
 
-def test_git_has_a_commit_for_each_and_no_file_is_touched(tmp_path: Path) -> None:
+def test_git_has_a_commit_per_checkpoint_and_the_work_tree_does_not_change(tmp_path: Path) -> None:
     anchor = open_anchor(repository(tmp_path / "repository"))
     for size in (3, 5, 8):
         anchor.publish(note(size))

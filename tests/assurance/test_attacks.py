@@ -1,4 +1,4 @@
-"""What someone can do who has every right to the database, and what shows: with a second place, and without."""
+"""Attacks by someone with all rights to the database, and which of them are detected with an anchor and without."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headwater.store.log import checkpoints
 from headwater.store.log.certificates import ISSUED
 from headwater.store.schema.tables import audit, certificate, checkpoint, log_tile
 from headwater.store.store import Store
-from tests.assurance.rewriting import put, rewrite
+from tests.assurance.forged_log import put, rewrite
 from tests.assurance.stores import disarm, ended, tamper
 from tests.support.events import run_event
 
@@ -28,7 +28,7 @@ Opened = tuple[Store, FolderAnchor]
 
 @pytest.fixture
 def log(durable_url: str, ring: KeyRing, tmp_path: Path) -> Iterator[Opened]:
-    """Fifteen entries, signed twice, each time with the checkpoint written to a second place; and one more."""
+    """Fifteen entries, signed twice, each checkpoint published to an anchor; and one more entry."""
     with Store(durable_url) as store:
         yield store, signed_and_anchored(store, tmp_path)
 
@@ -44,14 +44,14 @@ def signed_and_anchored(store: Store, tmp_path: Path) -> FolderAnchor:
     return anchor
 
 
-def shows(log: Opened, words: str) -> None:
+def assert_detected(log: Opened, words: str) -> None:
     store, anchor = log
     with pytest.raises((AuditBroken, EvidenceBroken), match=words):
         store.verify(anchored=anchor.checkpoints())
 
 
-def shows_in_a_run(log: Opened, words: str) -> None:
-    """Without reading the whole log, too."""
+def assert_detected_in_a_run(log: Opened, words: str) -> None:
+    """Also without reading the whole log."""
     store, anchor = log
     run = store.certificates()[0].run_id
     with pytest.raises(EvidenceBroken, match=words):
@@ -59,15 +59,13 @@ def shows_in_a_run(log: Opened, words: str) -> None:
     store.verify_run(run)
 
 
-def goes_unnoticed(log: Opened, **options: str) -> None:
-    """What a chain cannot prove against its own operator: all of it holds together.
-
-    But for the graph, which such an operator would fold anew from the events that are left.
-    """
+def assert_undetected(log: Opened, **options: str) -> None:
+    """What a chain cannot prove against its own operator: the log is consistent. Only the graph differs, which such an
+    operator would fold again from the remaining events."""
     assert log[0].verify(graph=False, **options).anchored is None  # type: ignore[arg-type]
 
 
-def test_a_deleted_entry_shows_by_itself(log: Opened) -> None:
+def test_a_deleted_entry_is_detected_without_an_anchor(log: Opened) -> None:
     for seq in (1, 5, 15):
         tamper(log[0], "CREATE TABLE aside AS SELECT * FROM audit", f"DELETE FROM audit WHERE seq = {seq}")
         with pytest.raises(AuditBroken) as broken:
@@ -77,59 +75,59 @@ def test_a_deleted_entry_shows_by_itself(log: Opened) -> None:
     log[0].verify()
 
 
-def test_reordered_entries_show_by_themselves(log: Opened) -> None:
+def test_reordered_entries_are_detected_without_an_anchor(log: Opened) -> None:
     moves = [f"UPDATE audit SET seq = {new} WHERE seq = {old}" for old, new in ((2, 99), (3, 2), (99, 3))]
     tamper(log[0], *moves)
     with pytest.raises(AuditBroken, match="entry 2"):
         log[0].verify()
 
 
-CUT = [
+TRUNCATED = [
     "DELETE FROM checkpoint WHERE size > {0}",
     "DELETE FROM certificate WHERE seq > {0}",
     "DELETE FROM audit WHERE seq > {0}",
 ]
 
 
-def cut(store: Store, entries: int) -> None:
-    """At the end: entries, what was signed over them, and the events."""
-    statements = [statement.format(entries) for statement in CUT]
+def truncate(store: Store, entries: int) -> None:
+    """Removes the end of the log: entries, the checkpoints over them, and the events."""
+    statements = [statement.format(entries) for statement in TRUNCATED]
     kept = len([entry for entry in store.audit(before=entries + 1, limit=100) if entry.event_type == "event.ingested"])
     events = ["UPDATE version SET event_id = NULL", f"DELETE FROM event WHERE id > {kept}"]
     tamper(store, *statements, *events)
 
 
 @pytest.mark.parametrize("left", [14, 12, 8])
-def test_a_log_cut_off_at_its_end(log: Opened, left: int) -> None:
-    cut(log[0], left)
-    goes_unnoticed(log)
-    shows(log, r"^0+15\.checkpoint in .*elsewhere does not hold: the log has only \d+ entries$")
+def test_a_truncated_log(log: Opened, left: int) -> None:
+    truncate(log[0], left)
+    assert_undetected(log)
+    assert_detected(log, r"^0+15\.checkpoint in .*elsewhere does not hold: the log has only \d+ entries$")
 
 
-def test_what_came_after_the_last_anchored_checkpoint_can_be_cut(log: Opened) -> None:
-    """A second place proves what was written there, and nothing since."""
-    cut(log[0], 15)
+def test_entries_after_the_last_anchored_checkpoint_can_be_removed(log: Opened) -> None:
+    """An anchor proves the log up to its checkpoint, and nothing after it."""
+    truncate(log[0], 15)
     assert log[0].verify(anchored=log[1].checkpoints(), graph=False).entries == 15
 
 
-def test_a_cut_log_that_grew_again(log: Opened) -> None:
-    cut(log[0], 12)
+def test_a_truncated_log_that_grew_again(log: Opened) -> None:
+    truncate(log[0], 12)
     log[0].ingest_many(run_event("RUNNING", run=f"again {i}") for i in range(8))
     log[0].checkpoint()
-    goes_unnoticed(log)
-    shows(log, r"^0+15\.checkpoint in .* does not hold: the entries are not those that were signed$")
+    assert_undetected(log)
+    assert_detected(log, r"^0+15\.checkpoint in .* does not hold: the entries are not those that were signed$")
 
 
-def test_nothing_is_signed_that_does_not_go_on_from_the_second_place(log: Opened) -> None:
+def test_a_log_that_does_not_extend_the_anchor_is_not_signed(log: Opened) -> None:
     store, anchor = log
-    cut(store, 12)
+    truncate(store, 12)
     store.ingest_many(run_event("RUNNING", run=f"again {i}") for i in range(8))
     with pytest.raises(EvidenceBroken, match=r"^0+15\.checkpoint in .* does not hold: the log does not go on from it"):
         store.checkpoint(anchored=anchor.checkpoints())
     assert [one.size for one in store.checkpoints()] == [8]
 
 
-def test_an_old_backup_put_back(ring: KeyRing, tmp_path: Path) -> None:
+def test_a_restored_old_backup(ring: KeyRing, tmp_path: Path) -> None:
     file, backup = tmp_path / "store.db", tmp_path / "backup.db"
     anchor = FolderAnchor(str(tmp_path / "elsewhere"))
     with Store(f"sqlite:///{file}") as store:
@@ -142,32 +140,32 @@ def test_an_old_backup_put_back(ring: KeyRing, tmp_path: Path) -> None:
     shutil.copy(backup, file)
     with Store(f"sqlite:///{file}") as store:
         assert store.verify().entries == 7
-        shows((store, anchor), "the log has only 7 entries")
+        assert_detected((store, anchor), "the log has only 7 entries")
         store.ingest_many(run_event("RUNNING", run=f"other {i}") for i in range(5))
         store.checkpoint()
         assert store.verify().entries == 13
-        shows((store, anchor), "the entries are not those that were signed")
+        assert_detected((store, anchor), "the entries are not those that were signed")
 
 
 def test_a_full_rewrite_signed_with_the_stolen_key(log: Opened, ring: KeyRing) -> None:
-    """Whoever has the key and the database can write any history. Only the second place tells."""
+    """With the key and the database any history can be written. Only the anchor detects it."""
     store, _ = log
     key = store.checkpoints()[0].key
     rewrite(store, {4: {"actor_id": "somebody else"}}, sign=ring)
     assert store.audit(before=5, limit=1)[0].actor_id == "somebody else"
-    goes_unnoticed(log)
-    goes_unnoticed(log, key=key)
-    shows(log, r"^0+8\.checkpoint in .* does not hold: the entries are not those that were signed$")
-    shows_in_a_run(log, r"^0+8\.checkpoint in .* does not hold: the entries are not those that were signed$")
+    assert_undetected(log)
+    assert_undetected(log, key=key)
+    assert_detected(log, r"^0+8\.checkpoint in .* does not hold: the entries are not those that were signed$")
+    assert_detected_in_a_run(log, r"^0+8\.checkpoint in .* does not hold: the entries are not those that were signed$")
 
 
 def test_a_full_rewrite_from_the_first_entry_is_another_log(log: Opened, ring: KeyRing) -> None:
     store, _ = log
     key = store.checkpoints()[0].key
     rewrite(store, {1: {"actor_id": "somebody else"}}, sign=ring)
-    goes_unnoticed(log)
-    shows(log, "it is of another log")
-    shows_in_a_run(log, "it is of another log")
+    assert_undetected(log)
+    assert_detected(log, "it is of another log")
+    assert_detected_in_a_run(log, "it is of another log")
     with pytest.raises(EvidenceBroken, match="it was never signed with"):  # a key is named after its log
         store.verify(key=key)
 
@@ -176,15 +174,15 @@ def test_a_full_rewrite_signed_with_another_key(log: Opened, tmp_path: Path) -> 
     store, _ = log
     key = store.checkpoints()[0].key
     rewrite(store, {4: {"actor_id": "somebody else"}}, sign=KeyRing.create(tmp_path / "forger.pem"))
-    goes_unnoticed(log)
+    assert_undetected(log)
     with pytest.raises(EvidenceBroken, match=r"^The log does not hold: it was never signed with "):
         store.verify(key=key)
-    shows(log, "the entries are not those that were signed")
-    shows_in_a_run(log, "the entries are not those that were signed")
+    assert_detected(log, "the entries are not those that were signed")
+    assert_detected_in_a_run(log, "the entries are not those that were signed")
 
 
 def test_a_signature_moved_to_another_checkpoint(log: Opened) -> None:
-    """Of the right key, over another state."""
+    """A signature of the right key, over another state."""
     store, _ = log
     newest, oldest = store.checkpoints()
     (signature,) = [line for line in oldest.note.splitlines() if line.startswith("—")]
@@ -209,7 +207,7 @@ def test_a_signature_moved_to_another_checkpoint(log: Opened) -> None:
         ("UPDATE checkpoint SET note = (SELECT max(note) FROM checkpoint)", "does not hold: it is one of"),
     ],
 )
-def test_a_checkpoint_that_is_missing_shows_by_itself(log: Opened, damage: str, what: str) -> None:
+def test_a_missing_checkpoint_is_detected_without_an_anchor(log: Opened, damage: str, what: str) -> None:
     tamper(log[0], damage)
     with pytest.raises(EvidenceBroken, match=what):
         log[0].verify()
@@ -217,15 +215,15 @@ def test_a_checkpoint_that_is_missing_shows_by_itself(log: Opened, damage: str, 
         log[0].verify(anchored=log[1].checkpoints(), events=False)
 
 
-def test_a_checkpoint_in_the_middle_that_is_missing_shows_by_itself(log: Opened) -> None:
+def test_a_missing_checkpoint_in_the_middle_is_detected_without_an_anchor(log: Opened) -> None:
     assert log[0].checkpoint().size == 17
     tamper(log[0], "DELETE FROM checkpoint WHERE size = 15")
     with pytest.raises(EvidenceBroken, match=r"^The checkpoint of 15 entries does not hold: it is missing: entry 15"):
         log[0].verify()
 
 
-def test_a_checkpoint_that_was_put_in_shows_by_itself(log: Opened, ring: KeyRing) -> None:
-    """Signed by the right key, over what the log was at that time, and not announced."""
+def test_an_inserted_checkpoint_is_detected_without_an_anchor(log: Opened, ring: KeyRing) -> None:
+    """Signed by the right key, over the log at that time, but not announced."""
     state = Checkpoint(log[0].checkpoints()[0].origin, 11, bytes.fromhex(log[0].consistency(0, 11).new_root))
     note = Note.signed(state.text, state.origin, [ring.newest])
     tamper(log[0], insert(checkpoint).values(size=11, note=str(note)))
@@ -233,8 +231,8 @@ def test_a_checkpoint_that_was_put_in_shows_by_itself(log: Opened, ring: KeyRing
         log[0].verify()
 
 
-def test_checkpoints_from_before_they_were_announced(log: Opened, ring: KeyRing) -> None:
-    """A store of an earlier version: what cannot be told of it is named, and the next checkpoint counts them."""
+def test_checkpoints_of_earlier_versions_are_not_announced(log: Opened, ring: KeyRing) -> None:
+    """In a store of an earlier version they are listed as not covered, and the next checkpoint counts them."""
     store, _ = log
     forget_announcements(store, ring)
     assert [one.size for one in store.checkpoints()] == [13, 7]
@@ -267,8 +265,8 @@ def forget_announcements(store: Store, ring: KeyRing) -> None:
             conn.execute(update(certificate).where(certificate.c.seq == before).values(seq=seq))
 
 
-def test_the_anchor_itself_is_read_with_care(log: Opened) -> None:
-    """Every byte of a checkpoint in the second place counts as well."""
+def test_a_flipped_byte_in_the_anchor_is_detected(log: Opened) -> None:
+    """Every byte of a checkpoint in the anchor counts as well."""
     store, anchor = log
     file = next(Path(anchor.where).glob("*8.checkpoint"))
     content = file.read_bytes()

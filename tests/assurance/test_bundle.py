@@ -1,4 +1,4 @@
-"""The evidence of a run as one file: it holds without the store, and no byte of it can change unseen."""
+"""The evidence of a run as one file: it verifies without the store, and every changed byte is detected."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ REPORT = run_id("report")
 SOURCE, LEFT = f"sha256-files:{'a' * 64}", f"sha256-files:{'b' * 64}"
 
 
-def take_in(store: Store, ring: KeyRing) -> KeyRing:
-    """A run that reads what another wrote, the keys rotated in between: every part of a bundle has something in it."""
+def ingest_runs(store: Store, ring: KeyRing) -> KeyRing:
+    """A run that reads the output of another, with a key rotation in between: every part of a bundle has content."""
     store.ingest(ended("daily", outputs=["daily"], facets=manifest(SOURCE, LEFT), minute=1))
     store.checkpoint(key=ring)
     store.rotate_key(key=ring)
@@ -42,7 +42,7 @@ def take_in(store: Store, ring: KeyRing) -> KeyRing:
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with Store("memory://") as store:
-        take_in(store, KeyRing.create(tmp_path_factory.mktemp("keys") / "key.pem"))
+        ingest_runs(store, KeyRing.create(tmp_path_factory.mktemp("keys") / "key.pem"))
         return store.bundle(REPORT)
 
 
@@ -58,8 +58,8 @@ def refused(content: bytes, **options: Any) -> str:
     return str(broken.value)
 
 
-def test_it_holds_without_the_store(store: Store, ring: KeyRing) -> None:
-    take_in(store, ring)
+def test_it_verifies_without_the_store(store: Store, ring: KeyRing) -> None:
+    ingest_runs(store, ring)
     keys = [str(period.key) for period in store.signing_keys()]
     (newest,) = store.certificates(run_id=REPORT)
     found = verify_bundle(store.bundle(REPORT), key=keys[0])
@@ -72,7 +72,7 @@ def test_it_holds_without_the_store(store: Store, ring: KeyRing) -> None:
     assert not verify_bundle(store.bundle(REPORT)).trusted
 
 
-def test_what_is_in_it(content: bytes) -> None:
+def test_its_content(content: bytes) -> None:
     told = document(content)
     assert content == rfc8785.dumps(told)
     assert told["format"] == "headwater-bundle/1"
@@ -85,7 +85,7 @@ def test_what_is_in_it(content: bytes) -> None:
     assert len(told["log"]["keys"]) == 2
 
 
-def test_events_are_there_as_they_were_received(one_store: Store, ring: KeyRing) -> None:
+def test_events_are_as_received(one_store: Store, ring: KeyRing) -> None:
     spelled = json.dumps(ended("one"), indent=3, ensure_ascii=True).encode()
     one_store.ingest(spelled)
     one_store.checkpoint(key=ring)
@@ -97,8 +97,8 @@ def test_events_are_there_as_they_were_received(one_store: Store, ring: KeyRing)
 
 
 @pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.long)])
-def test_every_flipped_byte_of_the_file_shows(content: bytes, step: int) -> None:
-    """Each byte in another bit than the one before it."""
+def test_every_flipped_byte_of_the_file_is_detected(content: bytes, step: int) -> None:
+    """Each byte has another bit flipped than the byte before it."""
     verify_bundle(content)
     for position in range(0, len(content), step):
         changed = bytearray(content)
@@ -109,8 +109,9 @@ def test_every_flipped_byte_of_the_file_shows(content: bytes, step: int) -> None
 
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("place", ["events", "upstream"])
-def test_an_event_cannot_be_changed_with_its_hash(content: bytes, place: str, step: int) -> None:
-    """By somebody who writes the hash beside it anew: only the spelling of what stays the same event."""
+def test_an_event_can_only_be_reformatted_with_its_hash(content: bytes, place: str, step: int) -> None:
+    """The author of a bundle can recompute the hash beside an event: only the formatting of the same event can
+    change."""
     told = document(content)
     event = told[place][-1] if place == "events" else told[place][-1]["event"]
     body = base64.b64decode(event["body"])
@@ -152,7 +153,7 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
             yield from objects(inner)
 
 
-def without_each(content: bytes, find: Callable[[Any], Iterator[Any]]) -> Iterator[tuple[str, bytes]]:
+def with_each_item_removed(content: bytes, find: Callable[[Any], Iterator[Any]]) -> Iterator[tuple[str, bytes]]:
     for number in range(len(list(find(document(content))))):
         there = list(find(document(content)))[number]
         for key in list(there) if isinstance(there, dict) else range(len(there)):
@@ -161,14 +162,14 @@ def without_each(content: bytes, find: Callable[[Any], Iterator[Any]]) -> Iterat
             yield f"{number} {key}", rfc8785.dumps(told)
 
 
-def test_nothing_can_be_left_out_of_an_object(content: bytes) -> None:
-    for _, changed in without_each(content, objects):
+def test_no_member_of_an_object_can_be_removed(content: bytes) -> None:
+    for _, changed in with_each_item_removed(content, objects):
         refused(changed)
 
 
-def test_nothing_can_be_left_out_of_a_list_but_a_whole_upstream_run(content: bytes) -> None:
+def test_no_item_of_a_list_except_an_upstream_run_can_be_removed(content: bytes) -> None:
     held = []
-    for what, changed in without_each(content, lists):
+    for what, changed in with_each_item_removed(content, lists):
         try:
             verify_bundle(changed)
         except EvidenceBroken:
@@ -177,14 +178,14 @@ def test_nothing_can_be_left_out_of_a_list_but_a_whole_upstream_run(content: byt
     assert [upstream for _, upstream in held] == [[]]
 
 
-def test_what_is_left_out_whole_does_not_show(content: bytes) -> None:
-    """An entry that is not there is not missed, nor is the event that it is of: docs/assurance.md says so."""
+def test_removing_an_entry_with_its_event_is_not_detected(content: bytes) -> None:
+    """A removed entry is not missed, nor is its event: docs/assurance.md says so."""
     told = document(content)
     del told["entries"][0], told["events"][0]
     assert verify_bundle(rfc8785.dumps(told)).events == 1
 
 
-def test_nothing_can_be_added(content: bytes) -> None:
+def test_no_member_can_be_added(content: bytes) -> None:
     for number in range(len(list(objects(document(content))))):
         told = document(content)
         list(objects(told))[number]["more"] = 1
@@ -197,7 +198,7 @@ def test_nothing_can_be_added(content: bytes) -> None:
             refused(rfc8785.dumps(told))
 
 
-def test_nothing_can_change_places(content: bytes) -> None:
+def test_items_cannot_be_exchanged(content: bytes) -> None:
     for name in ("entries", "events"):
         told = document(content)
         told[name].reverse()
@@ -227,13 +228,13 @@ def test_a_value_of_another_type_is_refused(content: bytes) -> None:
     "content",
     [b"", b"null", b"[]", b"{}", b"\xff", b'{"format":1}', b'{"format":"headwater-bundle/1"}', b"[" * 100_000, b"NaN"],
 )
-def test_what_is_no_bundle(content: bytes) -> None:
+def test_files_that_are_not_bundles_are_refused(content: bytes) -> None:
     assert refused(content) == (
         "The file does not hold: it is not a bundle of evidence, as `headwater bundle` writes it"
     )
 
 
-def test_the_first_thing_that_does_not_hold_is_named(content: bytes) -> None:
+def test_the_first_failure_is_named(content: bytes) -> None:
     ends = {
         '"actor_id":"': "Entry ",
         '"sha256":"': "Event 1 does not hold: its bytes do not have the hash beside them",
@@ -250,20 +251,20 @@ def test_the_first_thing_that_does_not_hold_is_named(content: bytes) -> None:
 
 def test_a_log_signed_under_another_name(one_store: Store, ring: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headwater.store.log.checkpoints.origin_of", lambda first: "headwater.log/another")
-    take_in(one_store, ring)
+    ingest_runs(one_store, ring)
     assert refused(one_store.bundle(REPORT)) == (
         "The checkpoint does not hold: it is signed under a name that is not this log's"
     )
 
 
-def test_an_entry_about_something_else(content: bytes) -> None:
+def test_an_entry_about_another_run(content: bytes) -> None:
     told = document(content)
     other = {name: told["log"]["keys"][1][name] for name in ("entry", "path")}
     told["entries"] = sorted([*told["entries"], other], key=lambda one: one["entry"]["seq"])
     assert refused(rfc8785.dumps(told)).endswith(f"it is not about run {REPORT}")
 
 
-def test_an_upstream_run_that_has_nothing_to_do_with_it(one_store: Store, ring: KeyRing) -> None:
+def test_an_unrelated_upstream_run(one_store: Store, ring: KeyRing) -> None:
     for name in ("a", "b"):
         one_store.ingest(ended(f"writes {name}", job=f"writes {name}", outputs=[name]))
         one_store.ingest(ended(f"reads {name}", job=f"reads {name}", inputs=[name], minute=2))
@@ -289,12 +290,12 @@ def test_another_version_of_the_format(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("spelled", [lambda told: json.dumps(told).encode(), lambda told: rfc8785.dumps(told) + b"\n"])
-def test_another_spelling_is_refused(content: bytes, spelled: Callable[[Any], bytes]) -> None:
-    assert "it is not written as a bundle is" in refused(spelled(document(content)))
+def test_another_encoding_is_refused(content: bytes, spelled: Callable[[Any], bytes]) -> None:
+    assert "it is not canonical JSON, or has members" in refused(spelled(document(content)))
 
 
 def test_parts_of_another_log(content: bytes, one_store: Store, ring: KeyRing) -> None:
-    take_in(one_store, ring)
+    ingest_runs(one_store, ring)
     other = document(one_store.bundle(REPORT))
     for name in ("entries", "chain", "upstream", "log"):
         refused(rfc8785.dumps(document(content) | {name: other[name]}))
@@ -307,10 +308,10 @@ def test_parts_of_another_log(content: bytes, one_store: Store, ring: KeyRing) -
 # -- whom to trust ---------------------------------------------------------------------------------------------------
 
 
-def test_a_log_of_ones_own_holds_to_who_names_no_key(content: bytes, one_store: Store, ring: KeyRing) -> None:
-    """Anybody can make a log that says the same, and sign it. Only a key from elsewhere tells them apart."""
+def test_a_forged_log_verifies_without_a_trusted_key(content: bytes, one_store: Store, ring: KeyRing) -> None:
+    """Anyone can create and sign a log with the same content. Only a key from another source distinguishes them."""
     theirs = verify_bundle(content).key
-    take_in(one_store, ring)
+    ingest_runs(one_store, ring)
     forged = one_store.bundle(REPORT)
     assert not verify_bundle(forged).trusted
     assert refused(forged, key=theirs).startswith("The log does not hold: it was never signed with ")
@@ -318,12 +319,12 @@ def test_a_log_of_ones_own_holds_to_who_names_no_key(content: bytes, one_store: 
         verify_bundle(content, key="nonsense")
 
 
-def test_the_second_place_has_to_have_its_checkpoint(content: bytes, one_store: Store, ring: KeyRing) -> None:
+def test_the_anchor_must_have_its_checkpoint(content: bytes, one_store: Store, ring: KeyRing) -> None:
     told = document(content)
     note = told["log"]["checkpoint"]
     assert verify_bundle(content, anchored=[("elsewhere", note)]).anchored
     assert "the anchor has none of" in refused(content, anchored=[])
-    take_in(one_store, ring)
+    ingest_runs(one_store, ring)
     rewritten = one_store.checkpoints()[0].note
     assert "elsewhere is another one" in refused(content, anchored=[("elsewhere", rewritten)])
     assert refused(content, anchored=[("elsewhere", "nonsense")]).startswith("elsewhere does not hold")
@@ -332,7 +333,7 @@ def test_the_second_place_has_to_have_its_checkpoint(content: bytes, one_store: 
 # -- what goes into one ----------------------------------------------------------------------------------------------
 
 
-def test_everything_about_the_run_has_to_be_signed(one_store: Store, ring: KeyRing) -> None:
+def test_everything_about_the_run_must_be_signed(one_store: Store, ring: KeyRing) -> None:
     one_store.ingest(ended("one"))
     with pytest.raises(QueryError, match=r"^Not everything about run '.*' is signed yet\. `headwater checkpoint`"):
         one_store.bundle(run_id("one"))
@@ -345,8 +346,8 @@ def test_everything_about_the_run_has_to_be_signed(one_store: Store, ring: KeyRi
         one_store.bundle("nothing")
 
 
-def test_nothing_is_handed_out_that_does_not_hold(one_store: Store, ring: KeyRing) -> None:
-    take_in(one_store, ring)
+def test_invalid_evidence_has_no_bundle(one_store: Store, ring: KeyRing) -> None:
+    ingest_runs(one_store, ring)
     tamper(one_store, "UPDATE event SET event_type = 'FAIL'")
     with pytest.raises(EvidenceBroken):
         one_store.bundle(REPORT)
@@ -359,7 +360,7 @@ def test_a_run_without_a_certificate(one_store: Store, ring: KeyRing) -> None:
     assert (found.certificates, found.number, found.broken, found.events) == ((), None, (), 1)
 
 
-def test_what_the_run_did_not_keep_is_told(one_store: Store, ring: KeyRing) -> None:
+def test_violated_invariants_are_reported(one_store: Store, ring: KeyRing) -> None:
     one_store.ingest(ended("one", facets=manifest() | {"cdme.accountingLedger": {"balanced": False}}))
     one_store.checkpoint(key=ring)
     assert verify_bundle(one_store.bundle(run_id("one"))).broken == ("balance",)
@@ -379,7 +380,7 @@ def test_certificates_of_a_run_that_ended_more_than_once(one_store: Store, ring:
 
 def test_a_long_log(one_store: Store, ring: KeyRing, tmp_path: Path) -> None:
     one_store.ingest_many(run_event("RUNNING", run=str(i)) for i in range(700))
-    take_in(one_store, ring)
+    ingest_runs(one_store, ring)
     one_store.ingest_many(run_event("RUNNING", run=str(i)) for i in range(700, 900))
     one_store.checkpoint(key=KeyRing.load(ring.file))
     found = verify_bundle(one_store.bundle(REPORT))
@@ -411,7 +412,9 @@ def test_names_are_data(one_store: Store, ring: KeyRing) -> None:
         ({}, None),
     ],
 )
-def test_the_state_that_was_handed_on(one_store: Store, ring: KeyRing, found: Any, same: bool | None) -> None:
+def test_the_state_that_was_read_from_the_upstream_run(
+    one_store: Store, ring: KeyRing, found: Any, same: bool | None
+) -> None:
     one_store.ingest(ended("daily", outputs=["daily"], facets=manifest(SOURCE, LEFT)))
     facets = {"cdme.runManifest": {"inputChecksums": found}}
     one_store.ingest(ended("report", inputs=["daily"], facets=facets, minute=2))
@@ -420,7 +423,7 @@ def test_the_state_that_was_handed_on(one_store: Store, ring: KeyRing, found: An
     assert upstream.same_state is same
 
 
-def test_the_run_that_wrote_last_before_is_the_one(one_store: Store, ring: KeyRing) -> None:
+def test_the_upstream_run_is_the_last_writer(one_store: Store, ring: KeyRing) -> None:
     for number in (1, 2, 3):
         one_store.ingest(ended(f"daily {number}", job="daily", outputs=["daily"], minute=10 * number))
     one_store.ingest(ended("other", outputs=["elsewhere"], minute=1))
@@ -432,7 +435,7 @@ def test_the_run_that_wrote_last_before_is_the_one(one_store: Store, ring: KeyRi
     assert upstream.run_id == run_id("daily 2")
 
 
-def test_only_of_the_partitions_that_were_read(one_store: Store, ring: KeyRing) -> None:
+def test_upstream_runs_of_the_read_partitions_only(one_store: Store, ring: KeyRing) -> None:
     for day in (1, 2, 3):
         written = written_in_part("daily", f"day={day}")
         one_store.ingest(ended(f"daily {day}", job="daily", outputs=[written], minute=day))

@@ -1,4 +1,4 @@
-"""The quick way to an entry's hash is the one of RFC 8785, whatever an entry holds."""
+"""The fast computation of an entry's hash equals RFC 8785 for every possible entry."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(entry=ENTRIES, previous=st.binary(min_size=32, max_size=32), data=st.data())
-def test_an_entry_is_hashed_as_rfc_8785_has_it(entry: dict[str, Any], previous: bytes, data: st.DataObject) -> None:
+def test_the_hash_of_an_entry_equals_rfc_8785(entry: dict[str, Any], previous: bytes, data: st.DataObject) -> None:
     digest = sha256(rfc8785.dumps({**entry, "previous_hash": previous.hex()})).digest()
     whole = {**entry, "previous_hash": previous, "hash": digest}
     entry_holds(whole)
@@ -49,8 +49,8 @@ def test_an_entry_is_hashed_as_rfc_8785_has_it(entry: dict[str, Any], previous: 
     raise AssertionError(name)
 
 
-def test_the_columns_are_those_that_the_pass_unpacks() -> None:
-    """In the order in which RFC 8785 sorts their names."""
+def test_the_columns_are_in_the_order_of_rfc_8785() -> None:
+    """The order in which RFC 8785 sorts their names."""
     assert sorted(column.name for column in audit.c if column.name not in ("hash", "previous_hash")) == _HASHED
     assert _HASHED == [
         "action", "actor_id", "actor_type", "algorithm", "client_ip", "correlation_id", "details", "event_type",
@@ -59,7 +59,7 @@ def test_the_columns_are_those_that_the_pass_unpacks() -> None:
 
 
 @given(value=JSON)
-def test_everything_has_a_hash_that_says_how_it_was_made(value: Any) -> None:
+def test_every_hash_has_the_label_of_its_algorithm(value: Any) -> None:
     algorithm, _, digest = digest_of(value).partition(":")
     assert algorithm in ("sha256-rfc8785", "sha256-json")
     assert len(digest) == 64
@@ -68,13 +68,13 @@ def test_everything_has_a_hash_that_says_how_it_was_made(value: Any) -> None:
 
 
 @given(value=JSON)
-def test_what_a_certificate_holds_has_a_canonical_form(value: Any) -> None:
+def test_the_content_of_a_certificate_has_a_canonical_form(value: Any) -> None:
     assert canonical(canonical_scalar(value))
     assert canonical(hashes_by_name({"name": value} | (value if isinstance(value, dict) else {})))
 
 
 @given(text=ODD_TEXTS)
-def test_text_stays_as_it_is_where_it_can(text: str) -> None:
+def test_text_is_unchanged_where_possible(text: str) -> None:
     told = canonical_text(text)
     assert told.encode().decode() == told
     assert told == text or any("\ud800" <= character <= "\udfff" for character in text)

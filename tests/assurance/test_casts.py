@@ -1,4 +1,4 @@
-"""What a cast loses, type by type."""
+"""What a cast may lose, type by type."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ LOSSY = [
 
 
 @pytest.mark.parametrize(("source", "target"), LOSSLESS)
-def test_nothing_is_lost(source: str, target: str) -> None:
+def test_lossless_casts(source: str, target: str) -> None:
     assert is_lossy(cast_effect(source, target)) is False
 
 
 @pytest.mark.parametrize(("source", "target", "change"), LOSSY)
-def test_something_may_be_lost(source: str, target: str, change: str) -> None:
+def test_lossy_casts(source: str, target: str, change: str) -> None:
     found = cast_effect(source, target)
     assert (str(found), is_lossy(found)) == (change, True)
 
 
 @pytest.mark.parametrize(("source", "target"), [("interval day", "int"), ("array<int>", "map<int,int>")])
-def test_what_nobody_knows_is_said_to_be_unknown(source: str, target: str) -> None:
+def test_casts_of_unknown_types_are_unknown(source: str, target: str) -> None:
     assert is_lossy(cast_effect(source, target)) is None

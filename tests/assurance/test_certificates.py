@@ -1,4 +1,4 @@
-"""Fidelity certificates: issued as a run ends, in chains that do not branch."""
+"""Fidelity certificates: issued when a run ends, in chains that do not branch."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def only(store: Store, **which: Any) -> Certificate:
     return found
 
 
-def held(found: Certificate) -> dict[str, bool]:
+def invariants_of(found: Certificate) -> dict[str, bool]:
     return {each.name: each.holds for each in found.invariants}
 
 
-def test_a_run_that_ends_with_a_manifest_is_certified(store: Store) -> None:
+def test_a_run_that_ends_with_a_manifest_gets_a_certificate(store: Store) -> None:
     store.ingest(run_event("START", run="one"))
     assert store.certificates() == []
     receipt = store.ingest(ended("one", minute=1, facets=manifest(contractVersion="1.4.0")))
@@ -51,12 +51,12 @@ def test_a_run_that_ends_with_a_manifest_is_certified(store: Store) -> None:
     ledger = rfc8785.dumps(manifest()["cdme.accountingLedger"])
     assert found.evidence_hashes["cdme.accountingLedger"] == f"sha256-rfc8785:{sha256(ledger).hexdigest()}"
     assert set(found.evidence_hashes) == {"cdme.runManifest", "cdme.accountingLedger"}
-    assert held(found) == {"balance": True}
+    assert invariants_of(found) == {"balance": True}
     assert found.holds
     assert store.run(run_id("one")).certificates == (found,)
 
 
-def test_it_is_an_entry_of_the_log(store: Store) -> None:
+def test_a_certificate_is_an_entry_of_the_log(store: Store) -> None:
     store.ingest(ended("one"))
     found = only(store)
     entry = store.audit(event_type="certificate.issued")[0]
@@ -67,7 +67,7 @@ def test_it_is_an_entry_of_the_log(store: Store) -> None:
 
 
 @pytest.mark.parametrize("facets", [{}, {"cdme.runManifest": None}, {"cdme.runManifest": "text"}])
-def test_without_a_manifest_there_is_none(one_store: Store, facets: dict[str, Any]) -> None:
+def test_a_run_without_a_manifest_gets_no_certificate(one_store: Store, facets: dict[str, Any]) -> None:
     one_store.ingest(ended("one", facets=facets))
     assert one_store.certificates() == []
     with pytest.raises(QueryError, match="has not ended with a manifest"):
@@ -75,7 +75,7 @@ def test_without_a_manifest_there_is_none(one_store: Store, facets: dict[str, An
 
 
 @pytest.mark.parametrize("event_type", ["START", "RUNNING", "ABORT", "OTHER"])
-def test_a_run_that_goes_on_has_none(one_store: Store, event_type: str) -> None:
+def test_a_running_run_gets_no_certificate(one_store: Store, event_type: str) -> None:
     one_store.ingest(ended("one", event_type=event_type))
     assert one_store.certificates() == []
 
@@ -91,7 +91,7 @@ def test_a_repeated_event_issues_nothing(store: Store) -> None:
     assert store.verify().entries == 2
 
 
-def test_a_later_end_of_the_same_run_supersedes(store: Store) -> None:
+def test_a_later_final_event_of_the_same_run_supersedes(store: Store) -> None:
     for minute in range(3):
         store.ingest(ended("one", minute=minute))
     third, second, first = store.certificates(run_id=run_id("one"))
@@ -103,7 +103,7 @@ def test_a_later_end_of_the_same_run_supersedes(store: Store) -> None:
     assert store.run(run_id("one")).certificates[0] == third
 
 
-def test_a_chain_for_each_namespace(store: Store) -> None:
+def test_each_namespace_has_a_chain(store: Store) -> None:
     events = []
     for number in range(6):
         event = ended(str(number))
@@ -119,8 +119,8 @@ def test_a_chain_for_each_namespace(store: Store) -> None:
     assert store.verify().certificates == 6
 
 
-def test_one_that_was_missing_can_be_issued(store: Store) -> None:
-    """As for a run that was stored before there were certificates."""
+def test_a_missing_certificate_can_be_issued(store: Store) -> None:
+    """As for a run that was stored by a version without certificates."""
     store.ingest(ended("one"))
     tamper(store, "DELETE FROM certificate", "DELETE FROM audit WHERE seq = 2")
     assert store.certificates() == []
@@ -135,8 +135,8 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="module")
-def many() -> Iterator[Store]:
-    """For runs of any number: what is certified of one does not depend on another."""
+def shared_store() -> Iterator[Store]:
+    """For any number of runs: their certificates do not depend on each other."""
     with Store("memory://") as store:
         yield store
         store.verify()
@@ -150,9 +150,9 @@ def certified(store: Store, facets: dict[str, Any]) -> Certificate:
     return found
 
 
-def test_what_breaks_an_invariant(many: Store) -> None:
+def test_violations_of_invariants(shared_store: Store) -> None:
     found = certified(
-        many,
+        shared_store,
         {
             "cdme.accountingLedger": {"balanced": False},
             "cdme.grainSafety": {"validations": [{"node": "a", "holds": True}, {"node": "b", "holds": False}]},
@@ -192,11 +192,11 @@ def test_what_breaks_an_invariant(many: Store) -> None:
     version=JSON,
 )
 @settings(max_examples=40, deadline=None)
-def test_whatever_a_producer_writes_is_certified(
-    many: Store, facets: dict[str, Any], checksums: Any, version: Any
+def test_any_facet_of_a_producer_gets_a_certificate(
+    shared_store: Store, facets: dict[str, Any], checksums: Any, version: Any
 ) -> None:
     run = {"cdme.runManifest": {"inputChecksums": checksums, "contractVersion": version}}
-    found = certified(many, {**facets, **run})
+    found = certified(shared_store, {**facets, **run})
     assert isinstance(found.contract_version, str) or version is None
 
 
@@ -225,7 +225,7 @@ CERTIFY = (
 )
 
 
-def test_two_processes_at_once_make_one_chain(durable_url: str) -> None:
+def test_two_concurrent_processes_make_one_chain(durable_url: str) -> None:
     Store(durable_url).close()
     start = str(time.time() + 2)
     both = [
@@ -256,7 +256,7 @@ def test_two_processes_at_once_make_one_chain(durable_url: str) -> None:
         "UPDATE certificate SET seq = 99 WHERE number = 2",
     ],
 )
-def test_a_damaged_index_shows(one_store: Store, damage: str) -> None:
+def test_a_damaged_index_is_detected(one_store: Store, damage: str) -> None:
     one_store.ingest_many(ended(str(i)) for i in range(3))
     tamper(one_store, damage)
     with pytest.raises(EvidenceBroken, match=r"^(Certificate|The certificate) .* does not hold: "):

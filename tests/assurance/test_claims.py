@@ -1,4 +1,4 @@
-"""What a certificate says holds is computed from the event, by rules whose version it names."""
+"""The claims of a certificate are computed from the event, by rules with a version that the certificate names."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ LEDGERS: list[tuple[Json, bool | None, str | None]] = [
 
 @pytest.mark.parametrize(("ledger", "holds", "detail"), LEDGERS)
 def test_a_ledger_balances_by_its_counts(ledger: Json, holds: bool | None, detail: str | None) -> None:
-    """Whatever its producer says of it, unless that is "no"."""
+    """Whatever its producer claims, unless the claim is "no"."""
     found = ledger_balance(ledger)
     assert found.holds is holds
     assert (detail is None) == (found.detail is None)
     assert detail is None or detail in (found.detail or "")
 
 
-def test_a_ledger_is_not_balanced_beside_what_was_not_followed() -> None:
+def test_a_ledger_with_untraced_sources_is_undecided() -> None:
     well, badly = SourceLedger("orders", 3, 2, 1), SourceLedger("items", 3, 1, 1)
     refused = {"rates": "its rows have no place"}
     assert [Ledger((well,)).balanced, Ledger((well,), refused).balanced, Ledger((), refused).balanced] == [
@@ -137,13 +137,13 @@ def test_grain_holds_only_where_something_was_decided(grain: Json, judged: Invar
     assert [*found.invariants, *found.undecided] == [judged]
 
 
-def test_types_that_were_looked_at_in_part() -> None:
+def test_types_of_a_partly_analyzed_plan() -> None:
     lossy = {"morphismReports": [{"node": "a", "lossy": True}], "complete": False}
     found = second.judge({"cdme.typeUnification": lossy})
     assert found.undecided == (Undecided("types", "one cast loses something: a; not everything was looked at"),)
 
 
-def test_a_hash_is_checked_where_what_was_hashed_is_there() -> None:
+def test_a_hash_is_checked_if_the_hashed_text_is_there() -> None:
     config, design = {"a": 1}, {"plan": None}
     right = {"configHash": digest_of(config), "config": config, "codeHash": "sha256:elsewhere", "code": {"x": 1}}
     right |= {"designHash": digest_of(design), "design": canonical(design)}
@@ -169,8 +169,8 @@ def only(store: Store) -> Certificate:
     return found
 
 
-def test_the_first_rules_are_as_they_were() -> None:
-    """Certificates were made by them: not a word of what they say may change."""
+def test_the_rules_of_version_1_do_not_change() -> None:
+    """Existing certificates were made by them: not a word of their claims may change."""
     assert first.judge(OVERREACHING).invariants == (
         Invariant("balance", True),
         Invariant("grain", True),
@@ -179,9 +179,7 @@ def test_the_first_rules_are_as_they_were() -> None:
     assert first.judge({"cdme.accountingLedger": {"exact": False}}).invariants == ()
 
 
-def test_a_certificate_made_before_keeps_verifying(
-    one_store: Store, ring: KeyRing, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_old_certificate_still_verifies(one_store: Store, ring: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as before:
         before.setattr(fidelity, "_CURRENT", 1)
         one_store.ingest(ended("one", facets=OVERREACHING))
@@ -198,7 +196,7 @@ def test_a_certificate_made_before_keeps_verifying(
     one_store.verify()
 
 
-def test_a_certificate_made_now_does_not_overreach(one_store: Store, ring: KeyRing) -> None:
+def test_a_new_certificate_claims_only_what_was_counted(one_store: Store, ring: KeyRing) -> None:
     one_store.ingest(ended("one", facets=OVERREACHING))
     found = only(one_store)
     assert found.claims_version == 2
@@ -210,7 +208,7 @@ def test_a_certificate_made_now_does_not_overreach(one_store: Store, ring: KeyRi
     assert gaps[0] == "grain is not decided: 1 not decided."
 
 
-def test_the_page_claims_nothing_for_what_was_not_followed(one_store: Store) -> None:
+def test_the_report_claims_nothing_for_untraced_sources(one_store: Store) -> None:
     ledger = of_sources(source(3, 3), notFollowed=RATES)
     one_store.ingest(ended("one", facets=manifest() | {"cdme.accountingLedger": ledger}))
     shown = page(gather_report(one_store, run_id("one")))
@@ -219,7 +217,7 @@ def test_the_page_claims_nothing_for_what_was_not_followed(one_store: Store) -> 
     assert "balance is not decided: not followed: rates." in shown
 
 
-def test_what_no_rules_say_is_refused(one_store: Store) -> None:
+def test_an_unknown_version_of_rules_is_refused(one_store: Store) -> None:
     one_store.ingest(ended("one"))
     document = dict(one_store.audit(event_type="certificate.issued")[0].details)
     last = read_event(ended("one"))

@@ -1,4 +1,4 @@
-"""`headwater verify`, `checkpoint`, `prove` and `keys`, as they are typed."""
+"""The commands `headwater verify`, `checkpoint`, `prove` and `keys`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_from_a_new_key_to_a_verified_log(run: Run, url: str, tmp_path: Path) ->
     assert run("checkpoint", *mine).out.startswith(f"{signed['origin']}\n7\n")
 
 
-def test_a_proof_that_anybody_can_check(run: Run, url: str) -> None:
+def test_a_proof_can_be_checked_with_the_published_rule(run: Run, url: str) -> None:
     proof = run("prove", "2", "--store", url, "--json").json
     path = [bytes.fromhex(one) for one in proof["path"]]
     leaf = leaf_hash(bytes.fromhex(proof["entry_hash"]))
@@ -78,7 +78,7 @@ def test_one_run_and_one_certificate(run: Run, url: str) -> None:
     assert run("verify", "--run", "x", "--certificate", "y", "--store", url).code == 1
 
 
-def test_one_run_against_a_second_place(run: Run, url: str) -> None:
+def test_one_run_against_an_anchor(run: Run, url: str) -> None:
     run("checkpoint", "--anchor", "there", "--store", url)
     with Store(url) as store:
         store.ingest(ended("one", minute=2))
@@ -90,7 +90,7 @@ def test_one_run_against_a_second_place(run: Run, url: str) -> None:
     assert "anchored" not in run("verify", "--run", run_id("one"), "--store", url).out
 
 
-def test_that_the_log_only_grew(run: Run, url: str) -> None:
+def test_the_log_is_append_only(run: Run, url: str) -> None:
     before = run("checkpoint", "--store", url, "--json").json
     with Store(url) as store:
         store.ingest_many(run_event("START", run=str(number)) for number in range(300))
@@ -101,10 +101,10 @@ def test_that_the_log_only_grew(run: Run, url: str) -> None:
     assert verify_consistency(proof["old"], proof["new"], path, old, new)
     assert not verify_consistency(proof["old"], proof["new"], path, new, new)
     assert run("prove", "--from", "3", "--size", "5", "--store", url, "--json").json["new_root"] == before["root"]
-    assert "from entries  5" in run("prove", "--from", "5", "--store", url).out
+    assert "old size  5" in run("prove", "--from", "5", "--store", url).out
 
 
-def test_what_does_not_hold_is_one_line(run: Run, url: str) -> None:
+def test_a_failed_verification_is_one_line(run: Run, url: str) -> None:
     run("checkpoint", "--anchor", "there", "--store", url)
     with Store(url) as store:
         tamper(store, "UPDATE checkpoint SET note = replace(note, '5', '3')")
@@ -116,7 +116,7 @@ def test_what_does_not_hold_is_one_line(run: Run, url: str) -> None:
     assert (answer.json["holds"], answer.json["what"]) == (False, "The checkpoint of 5 entries")
 
 
-def test_an_event_is_left_out_on_request(run: Run, url: str) -> None:
+def test_events_are_skipped_on_request(run: Run, url: str) -> None:
     with Store(url) as store:
         tamper(store, "UPDATE event SET event_type = 'FAIL'")
     assert run("verify", "--store", url).err.startswith("Error: Event 1 (entry 1) does not hold: ")
@@ -137,17 +137,17 @@ def test_an_event_is_left_out_on_request(run: Run, url: str) -> None:
         (("prove",), "Give SEQ, the entry to prove, or --from N, the earlier size of the log."),
         (("prove", "1", "--from", "1"), "Give SEQ, the entry to prove, or --from N, the earlier size of the log."),
         (("prove", "--from", "9"), "There is no log that grew from 9 to 3 entries. It has 3."),
-        (("verify", "--run", "x", "--log-only"), "--run and --certificate stand alone, or with --key and --anchor."),
+        (("verify", "--run", "x", "--log-only"), "Combine --run and --certificate only with --key and --anchor."),
     ],
 )
-def test_a_mistake_is_one_line(run: Run, url: str, arguments: tuple[str, ...], words: str) -> None:
+def test_wrong_usage_is_one_line(run: Run, url: str, arguments: tuple[str, ...], words: str) -> None:
     result = run(*arguments, "--store", url)
     assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
     assert words in result.err
 
 
-def test_a_bar_for_what_takes_long(url: str, tmp_path: Path) -> None:
-    """On a terminal, and only there; the answer is on its own stream."""
+def test_a_long_verification_shows_a_progress_bar(url: str, tmp_path: Path) -> None:
+    """Only on a terminal; the answer is on its own stream."""
     script = (
         "import headwater.cli.verify as command; command._MIN_FOR_PROGRESS = 1\n"
         "from headwater.cli.app import app; from headwater.cli.failures import run_app\n"

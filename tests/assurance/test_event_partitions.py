@@ -1,4 +1,4 @@
-"""Many events are verified in parts, each in a process: what does not hold is named as it is in one go."""
+"""Many events are verified in parts, each in a process; a failure is named as in a single pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CERTIFIED = (7, 41)
 
 @pytest.fixture(autouse=True)
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if a few events were worth a process, on a machine with three processors."""
+    """A few events already count as enough for a process, on a machine with three processors."""
     monkeypatch.setattr(event_partitions, "_WORTH_A_PROCESS", 10)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
 
@@ -47,7 +47,7 @@ def store(filled: Path, sqlite_url: str) -> Iterator[Store]:
         yield store
 
 
-def test_they_hold_on_either_database(durable_url: str) -> None:
+def test_partitions_verify_on_both_databases(durable_url: str) -> None:
     with Store(durable_url) as store:
         fill(store)
         told: list[tuple[int, int]] = []
@@ -56,7 +56,7 @@ def test_they_hold_on_either_database(durable_url: str) -> None:
         assert all(done <= total for done, total in told)
 
 
-def test_the_parts_are_as_long_and_leave_nothing_out(store: Store) -> None:
+def test_the_parts_have_equal_lengths_and_cover_all_events(store: Store) -> None:
     with store._database.read() as conn:
         parts = event_partitions._ranges(conn, EVENTS, EVENTS, 3)
     assert [(part.after, part.upto) for part in parts] == [(0, 20), (20, 40), (40, 60)]
@@ -75,7 +75,7 @@ def test_the_parts_are_as_long_and_leave_nothing_out(store: Store) -> None:
     ],
     ids=["deleted", "flipped", "digest", "moved"],
 )
-def test_in_whichever_part_one_does_not_hold(store: Store, number: int, statement: str, words: str) -> None:
+def test_a_failure_in_any_part_is_named(store: Store, number: int, statement: str, words: str) -> None:
     tamper(store, "PRAGMA defer_foreign_keys = ON", statement.format(number))
     with pytest.raises(EvidenceBroken, match=words.format(number)):
         store.verify(graph=False)
@@ -90,7 +90,7 @@ def test_exchanged_events_are_named(store: Store, one: int, other: int) -> None:
 
 
 @pytest.mark.parametrize("number", [-1, 0, EVENTS + 1, EVENTS + 40])
-def test_one_that_is_put_in_is_named(store: Store, number: int) -> None:
+def test_an_inserted_event_is_named(store: Store, number: int) -> None:
     columns = "kind, event_type, event_time, received_at, run_id, job_id, dataset_id, problems, body"
     put = f"INSERT INTO event (id, digest, {columns}) SELECT {number}, zeroblob(32), {columns} FROM event WHERE id = 5"
     tamper(store, put)
@@ -98,8 +98,8 @@ def test_one_that_is_put_in_is_named(store: Store, number: int) -> None:
         store.verify(graph=False)
 
 
-def test_a_certificate_of_no_event_is_named(store: Store) -> None:
-    """Every part says which certificates it has seen the events of."""
+def test_a_certificate_without_an_event_is_named(store: Store) -> None:
+    """Every part reports which certificates have their event in it."""
     of_nothing = {"sha256:00": {"certificateId": "one"}}
     missing = pytest.raises(EvidenceBroken, match=r"^Certificate one does not hold: there is no event sha256:00")
     with store._database.read() as conn, missing:

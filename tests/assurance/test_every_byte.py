@@ -1,4 +1,4 @@
-"""Whichever byte of what is stored is flipped, `verify` says so: all of them, one by one."""
+"""`verify` detects a flip of any stored byte, tested one by one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COVERED = {
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """One for all tests: each leaves it as it was."""
+    """One for all tests: each restores it."""
     with Store("memory://") as store:
         fill(store, tmp_path_factory.mktemp("keys") / "key.pem")
         with store._database.write() as conn:
@@ -34,7 +34,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 def raw(store: Store) -> sqlite3.Connection:
-    """The connection itself, with neither triggers nor foreign keys in the way."""
+    """The plain connection, without triggers and foreign keys."""
     connection: Any = store._database.engine.raw_connection().driver_connection
     connection.execute("PRAGMA foreign_keys = OFF")
     assert isinstance(connection, sqlite3.Connection)
@@ -42,7 +42,7 @@ def raw(store: Store) -> sqlite3.Connection:
 
 
 def flipped(value: Any, position: int, bit: int) -> Any:
-    """With one bit of one byte changed."""
+    """The value with one bit of one byte changed."""
     if isinstance(value, int):
         return value ^ 1 << bit << 8 * position
     data = value.encode() if isinstance(value, str) else value
@@ -62,7 +62,8 @@ NUMBERED_BY = {"audit": "seq", "checkpoint": "size", "certificate": "seq", "even
 
 
 def flips(connection: sqlite3.Connection, table: str, column: str, step: int = 1) -> Generator[tuple[int, int]]:
-    """Flip one bit of a byte, yield the row and the byte's position, restore it. Long values: one byte in ``step``."""
+    """Flips one bit of a byte, yields the row and the byte's position, restores it. Long values: one byte in
+    ``step``."""
     key = NUMBERED_BY[table]
     for row, value in connection.execute(f"SELECT {key}, {column} FROM {table}").fetchall():
         # SQLite would store bytes as bytes; what was text has to stay text, whatever is in it now.
@@ -85,7 +86,7 @@ def flips(connection: sqlite3.Connection, table: str, column: str, step: int = 1
                 connection.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = {where}", (value,))
 
 
-def all_flips_show(log: Store, table: str, column: str, step: int = 1) -> None:
+def assert_flips_are_detected(log: Store, table: str, column: str, step: int = 1) -> None:
     connection = raw(log)
     before = log.verify()
     tried = 0
@@ -100,19 +101,19 @@ def all_flips_show(log: Store, table: str, column: str, step: int = 1) -> None:
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("table", "column"), [(table, name) for table in COVERED for name in COVERED[table]])
-def test_a_flipped_byte_shows(log: Store, table: str, column: str, step: int) -> None:
-    all_flips_show(log, table, column, step)
+def test_a_flipped_byte_is_detected(log: Store, table: str, column: str, step: int) -> None:
+    assert_flips_are_detected(log, table, column, step)
 
 
 @pytest.mark.parametrize("column", ["level", "number", "hash"])
-def test_a_flipped_byte_of_a_tile_shows(one_store: Store, column: str) -> None:
+def test_a_flipped_byte_of_a_tile_is_detected(one_store: Store, column: str) -> None:
     one_store.ingest_many(run_event("RUNNING", run=str(i)) for i in range(260))
     with one_store._database.write() as conn:
         disarm(conn)
-    all_flips_show(one_store, "log_tile", column)
+    assert_flips_are_detected(one_store, "log_tile", column)
 
 
-def test_the_rows_that_were_flipped_are_of_every_kind(log: Store) -> None:
+def test_the_flipped_rows_are_of_every_kind(log: Store) -> None:
     connection = raw(log)
     kinds = {kind for (kind,) in connection.execute("SELECT DISTINCT event_type FROM audit")}
     assert kinds == {"event.ingested", "certificate.issued", "key.adopted", "key.rotated", "checkpoint.signed"}
@@ -120,7 +121,7 @@ def test_the_rows_that_were_flipped_are_of_every_kind(log: Store) -> None:
     assert counts == {"audit": 9, "checkpoint": 2, "certificate": 2, "event": 3}
 
 
-def test_without_the_events_only_they_are_left_out(log: Store) -> None:
+def test_without_events_everything_else_is_verified(log: Store) -> None:
     flipping = flips(raw(log), "event", "body")
     next(flipping)
     assert log.verify(events=False).events is None

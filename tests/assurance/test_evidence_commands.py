@@ -1,4 +1,4 @@
-"""`headwater bundle`, `headwater verify FILE` and `headwater report`, as they are typed."""
+"""The commands `headwater bundle`, `headwater verify FILE` and `headwater report`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ONE, TWO = run_id("one"), run_id("two")
 
 @pytest.fixture
 def url(run: Run, ring: KeyRing, tmp_path: Path) -> str:
-    """With a run that is as it should be, another that reads what it wrote and is not, and all of it signed."""
+    """A store with one run that fulfils everything, another that reads its output and does not, all of it signed."""
     address = f"sqlite:///{tmp_path}/store.db"
     with Store(address) as store:
         store.ingest_many([run_event("START", run="one"), ended("one", minute=1, outputs=["daily"])])
@@ -31,7 +31,7 @@ def url(run: Run, ring: KeyRing, tmp_path: Path) -> str:
     return address
 
 
-def test_from_a_run_to_a_file_that_holds_elsewhere(run: Run, url: str, tmp_path: Path) -> None:
+def test_a_bundle_verifies_without_the_store(run: Run, url: str, tmp_path: Path) -> None:
     written = run("bundle", ONE, "--store", url, "--out", "evidence.json")
     assert written.out.startswith("Evidence written to evidence.json, ")
     assert "`headwater verify evidence.json` verifies it without the store.\n" in written.out
@@ -52,14 +52,14 @@ def test_from_a_run_to_a_file_that_holds_elsewhere(run: Run, url: str, tmp_path:
     assert trusting.out.endswith("The anchor has this checkpoint.\n")
 
 
-def test_what_the_certificate_says_is_told(run: Run, url: str) -> None:
+def test_the_claims_of_the_certificate_are_shown(run: Run, url: str) -> None:
     run("bundle", TWO, "--store", url, "--out", "two.json")
     text = run("verify", "two.json").out
     assert "The run broke its declared checks: balance.\n" in text
     assert "Read warehouse/daily, in the state it wrote by certificate " in text
 
 
-def test_a_file_that_was_changed(run: Run, url: str, tmp_path: Path) -> None:
+def test_a_changed_file(run: Run, url: str, tmp_path: Path) -> None:
     run("bundle", ONE, "--store", url, "--out", "evidence.json")
     file = tmp_path / "evidence.json"
     file.write_bytes(file.read_bytes().replace(b'"actor_type":"user"', b'"actor_type":"robo"', 1))
@@ -85,20 +85,20 @@ def test_a_key_that_never_signed(run: Run, url: str) -> None:
     [
         (("verify", "nothing.json"), "nothing.json: No such file or directory."),
         (("verify", "store.db"), "The file does not hold: it is not a bundle of evidence"),
-        (("verify", "x.json", "--run", "y"), "A file stands alone, or with --key and --anchor."),
-        (("verify", "x.json", "--log-only"), "A file stands alone, or with --key and --anchor."),
+        (("verify", "x.json", "--run", "y"), "Combine FILE only with --key and --anchor."),
+        (("verify", "x.json", "--log-only"), "Combine FILE only with --key and --anchor."),
         (("bundle", "nothing"), "Run 'nothing' is not known."),
         (("report", "nothing"), "Run 'nothing' is not known."),
         (("bundle", ONE, "--out", "no/such/folder.json"), "no/such/folder.json: No such file or directory."),
     ],
 )
-def test_a_mistake_is_one_line(run: Run, url: str, arguments: tuple[str, ...], words: str) -> None:
+def test_wrong_usage_is_one_line(run: Run, url: str, arguments: tuple[str, ...], words: str) -> None:
     result = run(*arguments, "--store", url)
     assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
     assert words in result.err
 
 
-def test_what_is_not_signed_has_no_bundle(run: Run, url: str) -> None:
+def test_an_unsigned_run_has_no_bundle(run: Run, url: str) -> None:
     with Store(url) as store:
         store.ingest(ended("three", minute=9))
     result = run("bundle", run_id("three"), "--store", url)
@@ -118,7 +118,7 @@ def test_a_report(run: Run, url: str, tmp_path: Path) -> None:
     assert (answer["holds"], len(answer["concerns"]), answer["file"]) == (False, 1, f"{TWO}.report.html")
 
 
-def test_a_file_is_named_safely_after_any_run(run: Run, url: str, tmp_path: Path) -> None:
+def test_any_run_id_gives_a_safe_file_name(run: Run, url: str, tmp_path: Path) -> None:
     event = ended("odd")
     event["run"]["runId"] = "../../etc/pass\nwd"
     with Store(url) as store:

@@ -15,7 +15,7 @@ import pytest
 import headwater as hw
 from headwater.evidence import files, run_evidence
 from headwater.evidence.ledger import count_ledger
-from tests.assurance.proving import facets_of, proving
+from tests.assurance.evidence_jobs import facets_of, proving
 from tests.capture.watching import Watch
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ MORE_BY_HAND: list[Case] = [
 @pytest.mark.parametrize(
     ("query", "by_hand"), [*BY_HAND, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE_BY_HAND)]
 )
-def test_exact(
+def test_exact_ledgers(
     spark: SparkSession, watch: Watch, tmp_path: Path, query: str, by_hand: Callable[[], dict[str, int]]
 ) -> None:
     assert reached(ledger(spark, watch, tmp_path, query)) == by_hand()
@@ -148,8 +148,8 @@ def test_a_source_that_cannot_be_followed_is_named(spark: SparkSession, watch: W
     assert "rand" in refused["reason"]
 
 
-def test_rows_that_have_no_place(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
-    """Of the two sources of one query one can be followed: what is said of it holds, and the other is named."""
+def test_rows_without_a_position(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
+    """Of the two sources of one query one can be traced: its counts are correct, and the other is named."""
     spark.createDataFrame([(4, 1), (5, 1), (5, 1)], "shop int, n int").createOrReplaceTempView("made")
     query = "SELECT s.name FROM shops s JOIN made m ON s.shop = m.shop"
     try:
@@ -160,7 +160,7 @@ def test_rows_that_have_no_place(spark: SparkSession, watch: Watch, tmp_path: Pa
     assert [each["balanced"] for each in told["sources"]] == [True]
     assert "balanced" not in told, "of all rows nothing is known"
     assert told["exact"] is False
-    assert ["place of their own" in each["reason"] for each in told["notFollowed"]] == [True]
+    assert ["have no position" in each["reason"] for each in told["notFollowed"]] == [True]
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_rows_that_have_no_place(spark: SparkSession, watch: Watch, tmp_path: Pa
         ("SELECT s.name FROM once l JOIN shops s ON l.shop = s.shop", 3, True),
     ],
 )
-def test_rows_that_go_by_their_content(
+def test_rows_identified_by_their_content(
     spark: SparkSession, watch: Watch, tmp_path: Path, query: str, processed: int, exact: bool
 ) -> None:
-    """A CSV file has no places for rows. Equal ones count as often as they are there, and are said to be equal."""
+    """Rows of a CSV file have no positions. Equal rows are counted each, and the ledger says that they are equal."""
     for name, text in (("lines", "4,1\n5,1\n5,1\n3,1\n5,2\n"), ("once", "4,1\n5,1\n3,1\n5,2\n")):
         Path(tmp_path, f"{name}.csv").write_text(text)
         spark.read.csv(f"{tmp_path}/{name}.csv", "shop int, n int").createOrReplaceTempView(name)
@@ -194,7 +194,7 @@ def test_rows_that_go_by_their_content(
     assert (told["balanced"], told["exact"]) == (True, exact)
 
 
-def test_only_where_it_is_asked_for(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
+def test_only_on_request(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
     with hw.run("plain"):
         spark.table("orders").write.parquet(f"{tmp_path}/out")
     (run,) = watch.new_runs()
@@ -212,7 +212,7 @@ PLANTED = "SELECT o.id, s.name FROM orders o JOIN shops s ON o.shop = s.shop"
         (PLANTED, "file + 1 as file, rows, places", "and none were counted in it"),
     ],
 )
-def test_a_place_that_no_file_has_shows(
+def test_a_position_outside_the_file_is_detected(
     spark: SparkSession,
     watch: Watch,
     tmp_path: Path,
@@ -221,8 +221,8 @@ def test_a_place_that_no_file_has_shows(
     damage: str,
     words: str,
 ) -> None:
-    """As if row lineage had led to other files, or to more rows, than were read: the count of the files' rows, which
-    knows nothing of row lineage, is off by as much."""
+    """As if row lineage had led to other files, or to more rows, than were read: the separate count of the files' rows
+    differs by as much."""
     counted = files.file_row_counts
 
     def damaged(provenance: Any, source: Any) -> Any:
@@ -237,8 +237,9 @@ def test_a_place_that_no_file_has_shows(
     assert len(orders["beyond"]) == 3, "each of its files"
 
 
-def test_a_file_that_was_replaced(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
-    """Between the write and its account: rows that are counted are not those that were read, so nothing is claimed."""
+def test_a_replaced_file(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
+    """Replaced between the write and its ledger: the counted rows are not those that were read, so nothing is
+    claimed."""
     spark.range(10).selectExpr("id", "id % 3 as kind").coalesce(1).write.parquet(f"{tmp_path}/in")
     (file,) = Path(tmp_path, "in").glob("*.parquet")
     spark.range(4).selectExpr("id", "id % 3 as kind").coalesce(1).write.parquet(f"{tmp_path}/other")

@@ -1,4 +1,4 @@
-"""`cdme.runManifest`: the same code on the same data has the same hashes, and each change changes its own."""
+"""`cdme.runManifest`: the same code on the same data has the same hashes, and each change affects its own hash."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headwater.evidence import checksums, run_evidence
 from headwater.evidence.rowhash import hash_of_rows
 from headwater.evidence.steps import PlanSteps
 from headwater.formats.openlineage.claims.preimages import PREIMAGES, matches_hash, wrong_hashes
-from tests.assurance.proving import differing, ended, facets_of, label, manifest, proving, put
+from tests.assurance.evidence_jobs import differing, ended, facets_of, label, manifest, proving, put
 from tests.capture.watching import Watch
 from tests.support.spark import TINY_DATA
 
@@ -32,7 +32,7 @@ SCHEMA = "id int, shop string, amount int"
 
 @pytest.fixture
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The script that is said to run."""
+    """The script that the run reports as its code."""
     file = tmp_path / "code" / "job.py"
     put(file, "one\n")
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(file), raising=False)
@@ -59,8 +59,10 @@ def watch(request: pytest.FixtureRequest, spark: SparkSession, folder: Path, scr
         yield found
 
 
-def test_the_same_and_one_byte(spark: SparkSession, watch: Watch, folder: Path, request: pytest.FixtureRequest) -> None:
-    """The byte is one that the result does not depend on, so that only the input's checksum may tell."""
+def test_equal_runs_and_one_changed_byte(
+    spark: SparkSession, watch: Watch, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    """The result does not depend on this byte, so only the input's checksum changes."""
     mode = request.node.callspec.params["watch"]
     first, second = (manifest(ended(watch, orders_job(spark, folder))) for _ in range(2))
     labels = {name: label(each) for name, each in first.items()}
@@ -74,7 +76,7 @@ def test_the_same_and_one_byte(spark: SparkSession, watch: Watch, folder: Path, 
     assert differing(first, changed) == {"inputChecksums.orders", *always}
 
 
-def test_each_change_changes_its_own_hash(spark: SparkSession, folder: Path, script: Path) -> None:
+def test_each_change_affects_its_own_hash(spark: SparkSession, folder: Path, script: Path) -> None:
     with proving(spark, folder / "watch", checksums="rows") as watch:
         first = manifest(ended(watch, orders_job(spark, folder)))
         before = spark.conf.get("spark.sql.shuffle.partitions")
@@ -91,7 +93,7 @@ def test_each_change_changes_its_own_hash(spark: SparkSession, folder: Path, scr
         assert differing(first, manifest(ended(watch, orders_job(spark, folder)))) == {"codeHash"}
 
 
-def test_the_design_goes_on_behind_a_checkpoint(spark: SparkSession, folder: Path, script: Path) -> None:
+def test_the_design_includes_the_plan_before_a_checkpoint(spark: SparkSession, folder: Path, script: Path) -> None:
     def job(condition: str) -> Job:
         def write() -> None:
             orders = spark.read.schema(SCHEMA).option("header", True).csv(str(folder / "orders"))
@@ -108,7 +110,7 @@ def test_the_design_goes_on_behind_a_checkpoint(spark: SparkSession, folder: Pat
     assert "designHash" in differing(first, other)
 
 
-def test_what_was_hashed_stands_beside_it(
+def test_the_hashed_text_is_beside_its_hash(
     spark: SparkSession, folder: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with proving(spark, folder / "watch") as watch:
@@ -124,7 +126,9 @@ def test_what_was_hashed_stands_beside_it(
     assert short["designHash"] == told["designHash"]
 
 
-def test_what_does_not_change_results_is_not_configuration(spark: SparkSession, folder: Path, script: Path) -> None:
+def test_settings_without_effect_on_results_are_not_configuration(
+    spark: SparkSession, folder: Path, script: Path
+) -> None:
     with proving(spark, folder / "watch") as watch:
         config = ended(watch, orders_job(spark, folder))["cdme.runManifest"]["config"]
     assert config["settings"]["spark.sql.shuffle.partitions"] == TINY_DATA["spark.sql.shuffle.partitions"]
@@ -133,7 +137,7 @@ def test_what_does_not_change_results_is_not_configuration(spark: SparkSession, 
     assert not [value for value in config["settings"].values() if str(folder) in value]
 
 
-def test_the_commit_and_whether_it_is_what_runs(spark: SparkSession, folder: Path, script: Path) -> None:
+def test_the_commit_and_uncommitted_changes(spark: SparkSession, folder: Path, script: Path) -> None:
     def git(*arguments: str) -> None:
         names = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
         subprocess.run(["git", *names, *arguments], cwd=script.parent, check=True, capture_output=True)
@@ -163,7 +167,7 @@ def test_a_file_too_large_is_named(
     assert told["filesNotRead"][name] == ["two.csv"]
 
 
-def test_rows_are_the_same_in_another_order_and_no_other_rows_are(spark: SparkSession) -> None:
+def test_the_checksum_of_rows_is_independent_of_their_order(spark: SparkSession) -> None:
     rows = [(1, None, 0.5), (2, "x", -0.0), (2, "x", -0.0)]
     frame = spark.createDataFrame(rows, "a int, b string, c double")
     assert hash_of_rows(frame) == hash_of_rows(frame.orderBy("a", ascending=False).repartition(3))
@@ -187,7 +191,7 @@ def test_a_copy_has_the_rows_of_its_source(spark: SparkSession, tmp_path: Path, 
     assert told["inputChecksums.in"] == told["outputChecksums.out"]
 
 
-def test_what_has_no_files_is_named(spark: SparkSession, tmp_path: Path, script: Path) -> None:
+def test_a_source_without_files_is_named(spark: SparkSession, tmp_path: Path, script: Path) -> None:
     with proving(spark, tmp_path / "watch") as watch:
         frame = spark.createDataFrame([(1,)], "a int")
         told = ended(watch, lambda: frame.write.parquet(str(tmp_path / "out")))["cdme.runManifest"]
@@ -195,7 +199,7 @@ def test_what_has_no_files_is_named(spark: SparkSession, tmp_path: Path, script:
     assert list(told["withoutChecksum"].values()) == ["it was made in the program: there is no file to hash"]
 
 
-def test_without_row_keeping(spark: SparkSession, folder: Path, script: Path) -> None:
+def test_without_stored_rows(spark: SparkSession, folder: Path, script: Path) -> None:
     with proving(spark, folder / "watch") as watch:
         first = manifest(ended(watch, orders_job(spark, folder)))
     with proving(spark, folder / "again", rows="off") as watch:
@@ -249,7 +253,7 @@ def test_several_writes_of_one_run(spark: SparkSession, folder: Path, script: Pa
     assert {name.rpartition("/")[2] for name in trace} >= {"daily.shop", "copy.shop"}
 
 
-def test_a_fault_leaves_the_job_alone(
+def test_a_fault_does_not_affect_the_job(
     spark: SparkSession,
     folder: Path,
     script: Path,

@@ -1,4 +1,4 @@
-"""What a declared pipeline says for itself: its hashes, and a ledger that has to balance."""
+"""The evidence of a declared pipeline: its hashes, and a ledger that must balance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import headwater as hw
 from headwater.errors import MismatchRefused
 from headwater.model.certificates import Certificate
-from tests.assurance.proving import differing, facets_of, manifest, proving
+from tests.assurance.evidence_jobs import differing, facets_of, manifest, proving
 from tests.capture.telling import Run
 from tests.capture.watching import APPLICATION, Watch
 
@@ -80,7 +80,7 @@ def pipeline(
     return p
 
 
-def told(watch: Watch) -> Run:
+def evidence_of(watch: Watch) -> Run:
     (run,) = [run for run in watch.new_runs() if run.job != APPLICATION]
     return run
 
@@ -89,7 +89,7 @@ def run(spark: SparkSession, watch: Watch, folder: Path, options: hw.LineageOpti
     partition = changes.pop("partition", None)
     options = options.with_(location=f"{folder}/items")
     pipeline(folder, **changes).run(spark, options=options, partition=partition, progress=False)
-    return told(watch)
+    return evidence_of(watch)
 
 
 def certified(watch: Watch, ended: Run) -> Certificate:
@@ -115,8 +115,8 @@ def test_every_row_is_accounted_for(spark: SparkSession, watch: Watch, folder: P
     assert "priced" in facets_of(ended)["cdme.runManifest"]["design"]
 
 
-def test_what_was_done_before_a_row_function_is_told(spark: SparkSession, watch: Watch, folder: Path) -> None:
-    """What a row function gives is kept and read again; what came before it is not lost by that."""
+def test_steps_before_a_row_function_are_recorded(spark: SparkSession, watch: Watch, folder: Path) -> None:
+    """The results of a row function are stored and read again; the steps before it are not lost."""
     p = hw.Pipeline("whole", namespace="tests")
     p.source("orders", lambda spark: spark.read.parquet(f"{folder}/orders"), key="id")
     p.transform("small", "orders", lambda orders: orders.selectExpr("id", "country", "cast(amount as tinyint) amount"))
@@ -125,7 +125,7 @@ def test_what_was_done_before_a_row_function_is_told(spark: SparkSession, watch:
     p.join("both", "same", "taxes", on="country")
     p.sink("out", "both", format="parquet", path=f"{folder}/out", mode="overwrite")
     p.run(spark, options=FULL.with_(location=f"{folder}/items"), progress=False)
-    facets = facets_of(told(watch))
+    facets = facets_of(evidence_of(watch))
     types = facets["cdme.typeUnification"]
     lossy = [(each["from"], each["to"]) for each in types["morphismReports"] if each["lossy"]]
     assert ("int", "tinyint") in lossy
@@ -140,7 +140,7 @@ def test_what_was_done_before_a_row_function_is_told(spark: SparkSession, watch:
     assert grain["undecided"] == []
 
 
-def test_a_fan_out_of_a_pipeline_is_told_with_its_rows(spark: SparkSession, watch: Watch, folder: Path) -> None:
+def test_a_fan_out_of_a_pipeline_is_reported_with_its_rows(spark: SparkSession, watch: Watch, folder: Path) -> None:
     spark.createDataFrame([("ch", 8), ("de", 19), ("de", 20)], "land string, tax int").write.parquet(f"{folder}/double")
     watch.new_runs()
     p = hw.Pipeline("taxed twice", namespace="tests")
@@ -149,7 +149,7 @@ def test_a_fan_out_of_a_pipeline_is_told_with_its_rows(spark: SparkSession, watc
     p.transform("both", ["orders", "taxes"], lambda orders, taxes: orders.join(taxes, orders.country == taxes.land))
     p.sink("out", "both", format="parquet", path=f"{folder}/out", mode="overwrite")
     p.run(spark, options=FULL.with_(location=f"{folder}/items"), progress=False)
-    ended = told(watch)
+    ended = evidence_of(watch)
     (wrong,) = [each for each in facets_of(ended)["cdme.grainSafety"]["validations"] if not each["holds"]]
     assert (wrong["check"], wrong["by"]) == ("fan-out", "rows")
     assert all("orders" in key and key.endswith("2 times") for key in wrong["keys"])
@@ -168,7 +168,7 @@ def test_a_fan_out_of_a_pipeline_is_told_with_its_rows(spark: SparkSession, watc
         ),
     ],
 )
-def test_not_all_rows_were_followed(
+def test_a_sample_of_the_rows(
     spark: SparkSession, watch: Watch, folder: Path, options: hw.LineageOptions, why: str
 ) -> None:
     ended = run(spark, watch, folder, options)
@@ -179,10 +179,10 @@ def test_not_all_rows_were_followed(
     assert "balance" not in {each.name for each in certificate.invariants}
 
 
-def test_an_account_that_could_not_be_made(
+def test_a_ledger_that_could_not_be_computed(
     spark: SparkSession, watch: Watch, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A fault of ours does not fail the run, and the run does not claim what nobody has counted."""
+    """A fault of ours does not fail the run, and the run claims only what was counted."""
 
     def broken(*_: object) -> None:
         raise RuntimeError("no account today")
@@ -199,7 +199,7 @@ def test_an_account_that_could_not_be_made(
     assert "balance" not in {each.name for each in certificate.invariants}
 
 
-def test_no_items_no_ledger(spark: SparkSession, watch: Watch, folder: Path) -> None:
+def test_a_run_without_items_has_no_ledger(spark: SparkSession, watch: Watch, folder: Path) -> None:
     facets = facets_of(run(spark, watch, folder, hw.LineageOptions(mode="key")))
     assert "cdme.accountingLedger" not in facets
     assert "cdme.runManifest" in facets
@@ -214,16 +214,16 @@ def careless(folder: Path) -> Callable[[DataFrame], DataFrame]:
 
 
 @pytest.mark.long
-def test_rows_that_are_lost_before_a_join(spark: SparkSession, watch: Watch, folder: Path) -> None:
-    """Somebody removes a file of the source while the run is on, and Spark was told not to mind."""
+def test_rows_lost_before_a_join(spark: SparkSession, watch: Watch, folder: Path) -> None:
+    """A file of the source is removed during the run, and Spark was configured to ignore missing files."""
     spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
     try:
-        with pytest.raises(MismatchRefused, match=r"source 'orders' gave 6 rows, and \d are accounted for") as refused:
+        with pytest.raises(MismatchRefused, match=r"source 'orders' had 6 rows, but \d are accounted for") as refused:
             run(spark, watch, folder, FULL.with_(warn_on_mismatch=False), on_the_way=careless(folder))
     finally:
         spark.conf.unset("spark.sql.files.ignoreMissingFiles")
     assert "all records are in file:" in str(refused.value)
-    ended = told(watch)
+    ended = evidence_of(watch)
     assert ended.states[-1] == "FAIL"
     assert "are accounted for" in ended.last["run"]["facets"]["errorMessage"]["message"]
     ledger = facets_of(ended)["cdme.accountingLedger"]
@@ -234,8 +234,8 @@ def test_rows_that_are_lost_before_a_join(spark: SparkSession, watch: Watch, fol
 
 
 def test_missing_and_surplus_rows_are_named(spark: SparkSession, watch: Watch, folder: Path) -> None:
-    """While the run is on, one of the source's two files is away. When it is asked which rows are missing, that one is
-    there again and the other is gone: some rows are named in each direction, and where all records are."""
+    """During the run one of the source's two files is away. When the missing rows are computed, that file is back and
+    the other is gone: some rows are named in each direction, and the location of all records."""
     first, second = sorted(Path(folder, "orders").glob("*.parquet"))
     aside = folder / "aside"
     rows = {file: spark.read.parquet(str(file)).count() for file in (first, second)}
@@ -257,7 +257,7 @@ def test_missing_and_surplus_rows_are_named(spark: SparkSession, watch: Watch, f
             run(spark, watch, folder, options, on_the_way=lose)
     finally:
         spark.conf.unset("spark.sql.files.ignoreMissingFiles")
-    ledger = facets_of(told(watch))["cdme.accountingLedger"]
+    ledger = facets_of(evidence_of(watch))["cdme.accountingLedger"]
     assert len(set(ledger["missing"])) == rows[first] > 0
     assert len(set(ledger["surplus"])) == rows[second] > 0
     assert set(ledger["missing"]).isdisjoint(ledger["surplus"])
@@ -266,18 +266,18 @@ def test_missing_and_surplus_rows_are_named(spark: SparkSession, watch: Watch, f
     assert Path(ledger["records"].removeprefix("file:")).is_dir()
 
 
-def test_a_run_that_fails_says_how_far_it_came(spark: SparkSession, watch: Watch, folder: Path) -> None:
+def test_a_failed_run_reports_its_progress(spark: SparkSession, watch: Watch, folder: Path) -> None:
     def broken(orders: DataFrame) -> DataFrame:
         raise ZeroDivisionError("no reason")
 
     with pytest.raises(ZeroDivisionError):
         run(spark, watch, folder, on_the_way=broken)
-    facets = facets_of(told(watch))
+    facets = facets_of(evidence_of(watch))
     assert facets["cdme.accountingLedger"]["partly"] == "the run ended before all its nodes had run"
     assert "configHash" in facets["cdme.runManifest"]
 
 
-def test_each_change_changes_its_own_hash(spark: SparkSession, watch: Watch, folder: Path) -> None:
+def test_each_change_affects_its_own_hash(spark: SparkSession, watch: Watch, folder: Path) -> None:
     how = {"on_error": "skip"}  # dead letters name their run, and so are others each time
     first = manifest(facets_of(run(spark, watch, folder, hw.LineageOptions(mode="key"), **how)))
     assert {name.partition(".")[0] for name in first} >= {"designHash", "configHash", "codeHash", "inputChecksums"}

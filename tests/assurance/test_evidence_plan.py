@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headwater as hw
-from tests.assurance.proving import facets_of, proving
+from tests.assurance.evidence_jobs import facets_of, proving
 from tests.capture.watching import Watch
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def shop(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Two items of order 1, and a tax rate that two rows have for the same country."""
+    """Two items of order 1, and two tax rates for the same country."""
     folder = tmp_path_factory.mktemp("shop")
     tables = {
         "orders": ([(1, "ch", 10.5), (2, "de", 20.0), (3, "xx", 5.0)], "id int, country string, total double"),
@@ -57,7 +57,7 @@ def casts(facets: Json) -> set[tuple[str | None, str, str, str, bool | None]]:
 # -- types -------------------------------------------------------------------------------------------------------------
 
 
-def test_casts_that_were_written_and_those_that_were_not(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
+def test_explicit_and_inserted_casts(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
     query = """SELECT CAST(total AS int) AS whole, qty + total AS both, CAST(qty AS bigint) AS more
                FROM orders JOIN items ON id = order_id"""
     assert casts(evidence(spark, watch, tmp_path, query)) == {
@@ -67,7 +67,7 @@ def test_casts_that_were_written_and_those_that_were_not(spark: SparkSession, wa
     }
 
 
-def test_a_frame_says_it_as_well(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
+def test_casts_of_a_data_frame(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
     from pyspark.sql import functions as F
 
     frame = spark.table("events").select(F.col("at").cast("timestamp").cast("date").alias("day"), F.col("number") + 1)
@@ -96,7 +96,7 @@ def test_an_outer_join_makes_columns_nullable(spark: SparkSession, watch: Watch,
     assert changes[0]["node"].endswith("Join")
 
 
-def test_a_cast_before_a_checkpoint_is_told(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
+def test_a_cast_before_a_checkpoint_is_recorded(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
     with hw.run("planted"):
         cut = spark.sql("SELECT id, CAST(total AS int) AS whole FROM orders").localCheckpoint()
         cut.where("whole > 5").selectExpr("whole * 2 AS twice").write.parquet(f"{tmp_path}/out")
@@ -162,7 +162,7 @@ def test_double_counting_is_measured(spark: SparkSession, watch: Watch, tmp_path
 
 
 def test_a_fan_out_is_measured(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
-    """One tax rate too many for a country, and nothing that adds anything up."""
+    """One tax rate too many for a country, and no aggregate."""
     query = "SELECT id, tax FROM orders JOIN countries ON country = code"
     facets = evidence(spark, watch, tmp_path, query, ledger=True)
     (wrong,) = facets["cdme.grainSafety"]["validations"]
@@ -172,14 +172,14 @@ def test_a_fan_out_is_measured(spark: SparkSession, watch: Watch, tmp_path: Path
     assert facets["cdme.grainSafety"]["undecided"] == []
 
 
-def test_a_join_that_adds_to_rows_and_multiplies_none(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
+def test_a_join_that_multiplies_no_rows(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
     query = "SELECT sku, total FROM items JOIN orders ON id = order_id"
     facets = evidence(spark, watch, tmp_path, query, ledger=True)
     assert checks(facets, "validations") == {("fan-out", None): True}
     assert checks(facets, "undecided") == {}
 
 
-def test_rows_that_are_counted_more_than_once(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
+def test_rows_counted_more_than_once(spark: SparkSession, watch: Watch, tmp_path: Path) -> None:
     query = """SELECT country, count(*) AS n FROM orders JOIN items ON id = order_id
                JOIN countries ON country = code GROUP BY country"""
     assert ("double counting", "n") in checks(evidence(spark, watch, tmp_path, query), "undecided")

@@ -1,4 +1,4 @@
-"""What a streaming query says for itself when it ends."""
+"""The evidence of a streaming query when it ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import headwater as hw
-from tests.assurance.proving import Json, differing, facets_of, manifest, proving
+from tests.assurance.evidence_jobs import Json, differing, facets_of, manifest, proving
 from tests.capture.telling import Run
 from tests.capture.watching import Watch
 
@@ -56,7 +56,7 @@ def streamed(
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
-def test_it_can_be_known_again(spark: SparkSession, watch: Watch, orders: Path, *, by_hand: bool) -> None:
+def test_the_evidence_of_a_stream(spark: SparkSession, watch: Watch, orders: Path, *, by_hand: bool) -> None:
     run, facets = streamed(spark, watch, orders, 1, by_hand=by_hand)
     assert run.states[-1] == "COMPLETE"
     told = facets["cdme.runManifest"]
@@ -78,7 +78,7 @@ def test_it_can_be_known_again(spark: SparkSession, watch: Watch, orders: Path, 
         assert differing(manifest(facets), manifest(other)) == {"designHash"}
 
 
-def test_one_that_fails(spark: SparkSession, watch: Watch, orders: Path) -> None:
+def test_a_failing_stream(spark: SparkSession, watch: Watch, orders: Path) -> None:
     broken = "cast(raise_error('not a number') as double) as amount"
     with pytest.raises(Exception, match="not a number"):
         streamed(spark, watch, orders, 1, lambda df: df.selectExpr("id", broken))

@@ -1,4 +1,4 @@
-"""What is promised of a run, and what its event and its certificate say of it."""
+"""Expectations of a run, and their results in its event and its certificate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import headwater as hw
 from headwater.model.certificates import Breach, Certificate
 from headwater.model.expectations import MEASURES
-from tests.assurance.proving import proving
+from tests.assurance.evidence_jobs import proving
 from tests.capture.watching import Watch
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     [
         ({"measure": "rows"}, "There is no measure 'rows'. There are: rows_written"),
         ({"measure": "rows_written"}, "Give at_least, at_most or both"),
-        ({"measure": "rows_written", "at_least": "1"}, "'1' is no bound for rows_written"),
-        ({"measure": "rows_written", "at_most": math.nan}, "nan is no bound"),
-        ({"measure": "rows_written", "at_most": True}, "True is no bound"),
+        ({"measure": "rows_written", "at_least": "1"}, "'1' is not a bound for rows_written"),
+        ({"measure": "rows_written", "at_most": math.nan}, "nan is not a bound"),
+        ({"measure": "rows_written", "at_most": True}, "True is not a bound"),
         (
             {"measure": "rows_written", "at_most": 1, "materiality": "grave"},
             "There are: IMMATERIAL, MATERIAL, CRITICAL",
         ),
     ],
 )
-def test_what_cannot_be_promised(given: dict[str, Any], says: str) -> None:
+def test_invalid_expectations_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(hw.HeadwaterError, match=says.replace(".", r"\.")):
         hw.expect(given.pop("measure"), **given)
 
@@ -54,7 +54,7 @@ def test_both_bounds_are_within(low: int | None, high: int | None, observed: int
     assert (told["holds"], told["observed"]) == (holds, observed)
 
 
-def test_what_was_not_measured_does_not_hold() -> None:
+def test_an_unmeasured_expectation_does_not_hold() -> None:
     for measure in MEASURES:
         told = hw.expect(measure, at_least=0, name="some").judged({})
         assert (told["name"], told["holds"], told["observed"]) == ("some", False, "not measured")
@@ -81,7 +81,7 @@ def certified(watch: Watch) -> tuple[dict[str, Any], Certificate]:
     return run.last["run"]["facets"], certificate
 
 
-def test_a_run_keeps_its_promises_or_not(spark: SparkSession, watch: Watch, orders: str, tmp_path: Path) -> None:
+def test_expectations_of_a_run(spark: SparkSession, watch: Watch, orders: str, tmp_path: Path) -> None:
     promised = [
         hw.expect("rows_written", at_least=1, at_most=60),
         hw.expect("rows_read", at_least=100, at_most=100),
@@ -116,8 +116,10 @@ def test_a_run_keeps_its_promises_or_not(spark: SparkSession, watch: Watch, orde
     assert str(certificate.contract_version).startswith("sha256-rfc8785:")
 
 
-def test_the_contract_is_what_was_promised(spark: SparkSession, watch: Watch, orders: str, tmp_path: Path) -> None:
-    """Another promise is another contract; what came of it is not a part of it."""
+def test_the_contract_is_the_hash_of_the_expectations(
+    spark: SparkSession, watch: Watch, orders: str, tmp_path: Path
+) -> None:
+    """Another expectation is another contract; the result is not a part of it."""
     versions = []
     for place, (rows, bound) in enumerate(((5, 1), (9, 1), (9, 2))):
         with hw.run("promised", expectations=[hw.expect("rows_written", at_least=bound)]):
@@ -137,7 +139,7 @@ def test_a_run_that_wrote_nothing(watch: Watch) -> None:
     ]
 
 
-def test_a_pipeline_promises_for_every_run(spark: SparkSession, watch: Watch, orders: str, tmp_path: Path) -> None:
+def test_expectations_of_a_pipeline(spark: SparkSession, watch: Watch, orders: str, tmp_path: Path) -> None:
     p = hw.Pipeline("promised", namespace="tests")
     p.source("orders", lambda spark: spark.read.parquet(orders), key="id")
     p.transform("some", "orders", lambda df: df.where("id >= 10"))

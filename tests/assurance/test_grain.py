@@ -1,4 +1,4 @@
-"""`cdme.grainSafety` and plans that were cut, from steps that are written down here: no Spark."""
+"""`cdme.grainSafety` and plans with cuts, from steps that are written here, without Spark."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from headwater.capture.events.plan_cuts import PlanCut
+from headwater.evidence.documents import GrainReport
 from headwater.evidence.grain import grain_safety
 from headwater.evidence.repeats import Repeats
 from headwater.evidence.steps import PlanSteps
@@ -47,21 +48,23 @@ PLAIN = text(step("Project", -1), *TWO)
 COUNTED = text(count(-1), *TWO)
 
 
-def judged(told: str, left: Repeats | None, right: Repeats | None, *declared: int) -> tuple[list[Json], list[Json]]:
+def grain_of(
+    told: str, left: Repeats | None, right: Repeats | None, *declared: int
+) -> tuple[list[GrainReport], list[GrainReport]]:
     measured = {id: found for id, found in ((1, left), (2, left), (3, right), (4, right)) if found is not None}
     facet = grain_safety(PlanSteps.read(told), measured, [frozenset([id]) for id in declared])
     assert facet["complete"] is True
     return facet["validations"], facet["undecided"]
 
 
-def fan_out(told: str, left: Repeats | None, right: Repeats | None, *declared: int) -> Json | None:
-    validations, undecided = judged(told, left, right, *declared)
+def fan_out(told: str, left: Repeats | None, right: Repeats | None, *declared: int) -> GrainReport | None:
+    validations, undecided = grain_of(told, left, right, *declared)
     found = [each for each in validations if each["check"] == "fan-out"]
     assert len(found) + sum(each["check"] == "fan-out" for each in undecided) == 1
     return found[0] if found else None
 
 
-def test_a_fan_out_is_told_with_its_keys() -> None:
+def test_a_fan_out_is_reported_with_its_keys() -> None:
     found = fan_out(PLAIN, TWICE, ONCE)
     assert found is not None
     assert (found["node"], found["holds"], found["by"], found["on"]) == ("1 Join", False, "rows", "c1 = c3")
@@ -79,7 +82,7 @@ def test_a_fan_out_is_told_with_its_keys() -> None:
         (None, None, (1, 3), "plan", "one to one"),
     ],
 )
-def test_what_is_no_fan_out(
+def test_joins_without_fan_out(
     left: Repeats | None, right: Repeats | None, declared: tuple[int, ...], by: str, cardinality: str | None
 ) -> None:
     found = fan_out(PLAIN, left, right, *declared)
@@ -87,20 +90,20 @@ def test_what_is_no_fan_out(
     assert (found["holds"], found["by"], found.get("cardinality")) == (True, by, cardinality)
 
 
-def test_what_was_not_counted_is_not_decided() -> None:
+def test_uncounted_joins_are_undecided() -> None:
     assert fan_out(PLAIN, None, ONCE) is None
     assert fan_out(PLAIN, None, TWICE) is None
 
 
-def test_a_declared_key_that_is_none() -> None:
-    validations, _ = judged(PLAIN, TWICE, ONCE, 3)
+def test_a_declared_key_with_duplicates() -> None:
+    validations, _ = grain_of(PLAIN, TWICE, ONCE, 3)
     wrong = [each for each in validations if each["holds"] is False]
     assert [(each["check"], each["declared"]) for each in wrong] == [
         ("fan-out", "what was declared to be a key is none")
     ]
 
 
-def test_what_is_added_up_is_judged_there() -> None:
+def test_measures_are_checked_where_they_are_computed() -> None:
     found = fan_out(COUNTED, TWICE, ONCE)
     assert found is not None
     assert found["holds"] is True
@@ -108,21 +111,21 @@ def test_what_is_added_up_is_judged_there() -> None:
 
 
 @pytest.mark.parametrize(("right", "holds"), [(ONCE, True), (TWICE, False)])
-def test_rows_are_counted_wrongly_if_all_of_them_are_repeated(right: Repeats, holds: bool) -> None:
-    validations, _ = judged(COUNTED, TWICE, right)
+def test_count_is_wrong_if_all_rows_are_repeated(right: Repeats, holds: bool) -> None:
+    validations, _ = grain_of(COUNTED, TWICE, right)
     (counted,) = [each for each in validations if each["check"] == "double counting"]
     assert (counted["column"], counted["holds"]) == ("n", holds)
 
 
-def test_without_counts_it_is_not_known_how_rows_are_counted() -> None:
-    _, undecided = judged(COUNTED, None, None)
+def test_without_counts_count_is_undecided() -> None:
+    _, undecided = grain_of(COUNTED, None, None)
     assert [each["check"] for each in undecided] == ["double counting", "fan-out"]
-    validations, undecided = judged(COUNTED, None, None, 3)
+    validations, undecided = grain_of(COUNTED, None, None, 3)
     assert [each["check"] for each in [*validations, *undecided]] == ["fan-out"]
 
 
-def test_one_of_two_joins_is_named_with_the_other() -> None:
-    """Rows are counted where they end up: which of the two has multiplied them cannot be told."""
+def test_two_possible_joins_are_named_together() -> None:
+    """Rows are counted in the result, so it is unknown which of the two has multiplied them."""
     inner = join(1, 1, 3, ([1, 2], [3, 4]))
     outer = join(0, 2, 5, ([1, 2, 3, 4], [5]))
     told = text(step("Project", -1), outer, inner, leaf(2, 1, 2), leaf(2, 3, 4), leaf(1, 5))
@@ -133,12 +136,12 @@ def test_one_of_two_joins_is_named_with_the_other() -> None:
     assert {(each["node"], each["holds"]) for each in facet["validations"]} == {("2 Join", True), ("1 Join", False)}
 
 
-def test_an_operator_that_makes_several_rows_of_one_may_have_done_it() -> None:
+def test_an_operator_that_returns_several_rows_per_row_is_named() -> None:
     told = text(step("Project", -1), step("Generate", 0), join(1, 1, 3, ([1, 2], [3, 4])), leaf(2, 1, 2), leaf(2, 3, 4))
     assert fan_out(told, TWICE, TWICE) is None
 
 
-def test_a_sample_may_have_rows_twice() -> None:
+def test_a_sample_may_repeat_rows() -> None:
     told = text(join(-1, 1, 3, ([1, 2], [3, 4])), leaf(0, 1, 2), step("Sample", 0), leaf(2, 3, 4))
     facet = grain_safety(PlanSteps.read(told), {}, [frozenset([3])])
     assert [each["check"] for each in facet["undecided"]] == ["fan-out"]
@@ -156,7 +159,7 @@ def named(step: Any, id: int) -> str:
     return f"source.{step.leaf[id]}"
 
 
-def test_what_was_done_before_a_cut_is_told() -> None:
+def test_steps_before_a_cut_are_recorded() -> None:
     steps = PlanSteps.read(READ_AGAIN, [PlanCut((1, 2), BEHIND)])
     types = type_unification(steps)
     assert [(each["node"], each["lossy"]) for each in types["morphismReports"]] == [("2 Project", True)]
@@ -166,8 +169,8 @@ def test_what_was_done_before_a_cut_is_told() -> None:
 
 
 @pytest.mark.parametrize("behind", [None, text(leaf(-1, 7), columns=(7,))])
-def test_a_cut_that_leads_nowhere_is_named(behind: str | None) -> None:
-    """What is behind it is not known, or has other columns."""
+def test_a_cut_without_a_known_plan_is_named(behind: str | None) -> None:
+    """The plan before it is unknown, or has other columns."""
     steps = PlanSteps.read(READ_AGAIN, [PlanCut((1, 2), behind)])
     for facet in (type_unification(steps), morphism_trace(steps, named), grain_safety(steps)):
         assert facet["complete"] is False
@@ -175,7 +178,7 @@ def test_a_cut_that_leads_nowhere_is_named(behind: str | None) -> None:
 
 
 def test_a_cut_behind_a_cut_with_the_same_columns() -> None:
-    """As a checkpoint of a filtered checkpoint has: the outer one comes first."""
+    """As in a checkpoint of a filtered checkpoint: the outer one comes first."""
     filtered = text(step("Filter", -1), leaf(0, 1, 2, operator="LogicalRDD"))
     steps = PlanSteps.read(READ_AGAIN, [PlanCut((1, 2), filtered), PlanCut((1, 2), BEHIND)])
     assert [each.operator for each in steps.all] == [
@@ -184,8 +187,8 @@ def test_a_cut_behind_a_cut_with_the_same_columns() -> None:
     assert morphism_trace(steps, named)["targetAttributes"]["c1"] == ["source.c7", "4 Project: CAST(c7 AS INT)"]
 
 
-def test_what_was_repeated_before_a_cut_is_not_taken_for_once() -> None:
-    """Its rows are read once each; that they were multiplied before does not show by that."""
+def test_rows_repeated_before_a_cut_are_still_repeated() -> None:
+    """The rows are read once each, which does not show that they were multiplied before."""
     before = text(*(each | {"parent": each["parent"] - 1} for each in TWO), columns=(1, 3))
     total = {"column": "t", "function": "sum", "distinct": False, "sql": "sum(c5)", "from": [5]}
     told = text(step("Aggregate", -1, keys=[], measures=[total]), leaf(0, 5, 6))

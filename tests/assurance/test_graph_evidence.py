@@ -1,4 +1,4 @@
-"""Whatever is changed in a table that events fold into, `verify` names it: flipped, deleted, put in, exchanged."""
+"""`verify` names any change of a table that events are folded into: flipped, deleted, inserted, exchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TABLES = [table.name for table in COMPARED]
 
 
 def fill(store: Store) -> None:
-    """Every table and column of the graph has something in it."""
+    """Fills every table and column of the graph."""
     facets = {
         "schema": {"fields": [{"name": "id", "type": "long"}]},
         "ownership": {"owners": [{"name": "team"}]},
@@ -50,7 +50,7 @@ def fill(store: Store) -> None:
 
 @pytest.fixture(scope="module")
 def graph() -> Iterator[Store]:
-    """One for all tests: each leaves it as it was."""
+    """One for all tests: each restores it."""
     with Store("memory://") as store:
         fill(store)
         yield store
@@ -67,8 +67,9 @@ def put(connection: sqlite3.Connection, table: str, values: list[tuple[Any, ...]
     connection.executemany(f"INSERT INTO {table} VALUES ({marks})", values)
 
 
-def shows(store: Store, table: str, values: list[tuple[Any, ...]]) -> None:
-    """With these rows in its place, whichever of the tables is named. Rows that the database refuses are left out."""
+def assert_detected(store: Store, table: str, values: list[tuple[Any, ...]]) -> None:
+    """With these rows in place of the table's rows, `verify` fails, whichever table it names. Rows that the database
+    refuses are skipped."""
     connection = raw(store)
     before = rows(connection, table)
     try:
@@ -82,7 +83,7 @@ def shows(store: Store, table: str, values: list[tuple[Any, ...]]) -> None:
         put(connection, table, before)
 
 
-def test_the_graph_holds(graph: Store) -> None:
+def test_the_graph_verifies(graph: Store) -> None:
     found = graph.verify()
     assert found.graph == sum(len(rows(raw(graph), table)) for table in TABLES)
     assert graph.verify(graph=False).graph is None
@@ -92,7 +93,7 @@ def test_the_graph_holds(graph: Store) -> None:
 
 
 @pytest.mark.parametrize("table", [*TABLES, "label", "content"])
-def test_a_changed_value_shows(graph: Store, table: str) -> None:
+def test_a_changed_value_is_detected(graph: Store, table: str) -> None:
     before = rows(raw(graph), table)
     for place, column in enumerate(metadata.tables[table].c.keys()):
         if column == "contested" or (column == "id" and table in ("edge", "column_edge", "lineage")):
@@ -102,26 +103,28 @@ def test_a_changed_value_shows(graph: Store, table: str) -> None:
             value = flipped(row[place], 0, 0) if size_of(row[place]) else (1 if row[place] is None else "x")
             if isinstance(value, bytes) and isinstance(row[place], str):
                 value = value.decode()
-            shows(graph, table, [(*one[:place], value, *one[place + 1 :]) if one is row else one for one in before])
+            assert_detected(
+                graph, table, [(*one[:place], value, *one[place + 1 :]) if one is row else one for one in before]
+            )
     graph.verify()
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_deleted_row_shows(graph: Store, table: str) -> None:
+def test_a_deleted_row_is_detected(graph: Store, table: str) -> None:
     before = rows(raw(graph), table)
     for row in (before[0], before[-1]):
-        shows(graph, table, [one for one in before if one is not row])
+        assert_detected(graph, table, [one for one in before if one is not row])
 
 
 @pytest.mark.parametrize("table", ["lineage", "edge", "column_edge", "version"])
-def test_a_row_that_was_put_in_shows(graph: Store, table: str) -> None:
+def test_an_inserted_row_is_detected(graph: Store, table: str) -> None:
     before = rows(raw(graph), table)
     for row in (before[0], before[-1]):
-        shows(graph, table, [*before, (10_000, *row[1:])])
+        assert_detected(graph, table, [*before, (10_000, *row[1:])])
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_exchanged_values_show(graph: Store, table: str) -> None:
+def test_exchanged_values_are_detected(graph: Store, table: str) -> None:
     before = rows(raw(graph), table)
     known = {column.name for column in metadata.tables[table].primary_key}
     for place, column in enumerate(metadata.tables[table].c.keys()):
@@ -129,7 +132,7 @@ def test_exchanged_values_show(graph: Store, table: str) -> None:
         if other is None or column in known or column == "contested":
             continue
         new = {first: other[place], other: first[place]}
-        shows(graph, table, [(*row[:place], new.get(row, row[place]), *row[place + 1 :]) for row in before])
+        assert_detected(graph, table, [(*row[:place], new.get(row, row[place]), *row[place + 1 :]) for row in before])
     graph.verify()
 
 
@@ -151,7 +154,7 @@ def test_the_culprit_is_named(graph: Store) -> None:
     put(connection, "edge", before)
 
 
-def test_a_mark_that_is_needed_shows_where_it_is_missing(graph: Store) -> None:
+def test_a_missing_mark_is_detected(graph: Store) -> None:
     connection = raw(graph)
     graph.ingest(run_event("COMPLETE", run="four", minute=9, inputs=[used("rates", facets={})], outputs=["rivals"]))
     graph.ingest(
@@ -175,7 +178,7 @@ def test_a_mark_that_is_needed_shows_where_it_is_missing(graph: Store) -> None:
 
 
 def test_every_table_is_covered_or_named_as_not_covered() -> None:
-    """A table that somebody adds has to be one of these."""
+    """A new table must be added to one of the two."""
     log = {"audit", "log_tile", "checkpoint", "certificate", "event"}
     checked_alone = {"label", "content", "graph_limit"}
     not_covered = {"exchange_secret", "access_key", "access_session", "capture_key"}
@@ -184,7 +187,7 @@ def test_every_table_is_covered_or_named_as_not_covered() -> None:
     assert set(LEFT_OUT) <= set(TABLES)
 
 
-def test_by_a_process_of_its_own_and_on_postgresql(durable_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_separate_process_and_on_postgresql(durable_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refold, "_WORTH_A_PROCESS", 1)
     with Store(durable_url) as store:
         fill(store)

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of appending: nothing that was signed or acknowledged is lost, and nothing forks."""
+"""kill -9 during appends: nothing signed or acknowledged is lost, and the log does not fork."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.events import run_event
 
 
 def killed(url: str, keys: Path, anchored: Path, rounds: int) -> None:
-    """In each round a writer appends and signs without end, and is killed; what it said is told."""
+    """In each round a writer appends and signs in a loop, and is killed; returns what it acknowledged."""
     chance = random.Random(rounds)
     KeyRing.create(keys)
     with Store(url) as store:

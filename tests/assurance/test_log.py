@@ -56,20 +56,20 @@ def test_proofs_of_a_growing_log(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("seq", "size"), [(0, None), (6, None), (4, 3), (1, 0), (1, 6)])
-def test_what_is_not_there_cannot_be_proven(one_store: Store, seq: int, size: int | None) -> None:
+def test_a_missing_entry_cannot_be_proven(one_store: Store, seq: int, size: int | None) -> None:
     grown(one_store, 5)
     with pytest.raises(QueryError, match="entries"):
         one_store.inclusion(seq, size)
 
 
 @pytest.mark.parametrize(("old", "new"), [(6, None), (3, 2), (0, 6)])
-def test_a_log_that_never_was_is_consistent_with_nothing(one_store: Store, old: int, new: int | None) -> None:
+def test_an_unknown_root_is_consistent_with_no_log(one_store: Store, old: int, new: int | None) -> None:
     grown(one_store, 5)
     with pytest.raises(QueryError, match="It has 5"):
         one_store.consistency(old, new)
 
 
-def test_tiles_are_laid_however_entries_come(store: Store) -> None:
+def test_tiles_do_not_depend_on_how_entries_are_appended(store: Store) -> None:
     for batch in (1, 254, 1, 1, 300, 200, 11):
         store.ingest_many([run_event("RUNNING", run=f"{batch} {i}") for i in range(batch)])
     with store._database.read() as conn:
@@ -90,14 +90,14 @@ def test_tiles_are_laid_however_entries_come(store: Store) -> None:
         "UPDATE log_tile SET hash = (SELECT hash FROM audit WHERE seq = 1) WHERE number = 0",
     ],
 )
-def test_a_damaged_tile_shows(one_store: Store, damage: str) -> None:
+def test_a_damaged_tile_is_detected(one_store: Store, damage: str) -> None:
     grown(one_store, 600)
     tamper(one_store, damage)
     with pytest.raises(EvidenceBroken, match=r"^Tile \d/\d of the log does not hold: "):
         one_store.verify()
 
 
-def test_a_store_from_before_has_its_tiles_laid(empty_url: str, tmp_path: Path) -> None:
+def test_an_older_store_gets_its_tiles(empty_url: str, tmp_path: Path) -> None:
     with Store(empty_url) as store:
         grown(store, 600)
         laid = tiles_of(store)
@@ -121,7 +121,7 @@ def tiles_of(store: Store) -> list[tuple[int, int, bytes]]:
 # -- checkpoints -------------------------------------------------------------------------------------------------------
 
 
-def test_a_checkpoint_is_of_the_log_as_it_is(store: Store, ring: KeyRing) -> None:
+def test_a_checkpoint_is_of_the_current_log(store: Store, ring: KeyRing) -> None:
     store.ingest(run_event())
     signed = store.checkpoint()
     assert signed.size == 3  # with the entry that adopts the key, and the one that announces the checkpoint
@@ -163,7 +163,7 @@ def test_another_key_does_not_sign(one_store: Store, ring: KeyRing, tmp_path: Pa
     assert len(KeyRing.load(other.file).keys) == 1
 
 
-def test_nothing_is_signed_on_a_log_that_was_cut(store: Store, ring: KeyRing) -> None:
+def test_a_truncated_log_is_not_signed(store: Store, ring: KeyRing) -> None:
     grown(store, 5)
     store.checkpoint()
     tamper(store, "DELETE FROM audit WHERE seq = 4", "UPDATE audit SET seq = seq - 1 WHERE seq = 5", "SELECT 1")
@@ -171,7 +171,7 @@ def test_nothing_is_signed_on_a_log_that_was_cut(store: Store, ring: KeyRing) ->
         store.checkpoint()
 
 
-def test_keys_take_over_from_each_other(store: Store, ring: KeyRing) -> None:
+def test_keys_are_rotated(store: Store, ring: KeyRing) -> None:
     store.ingest(run_event())
     with pytest.raises(KeyUnusable, match="headwater checkpoint"):
         store.rotate_key()
@@ -185,12 +185,12 @@ def test_keys_take_over_from_each_other(store: Store, ring: KeyRing) -> None:
     )
     for key in keys:  # who trusts any of them can follow to the others
         assert store.verify(key=key).key == keys[-1]
-    stranger = Verifier(store.checkpoint().origin, KeyRing.load(ring.file).renewed().newest.public)
+    stranger = Verifier(store.checkpoint().origin, KeyRing.load(ring.file).rotate().newest.public)
     with pytest.raises(EvidenceBroken, match="it was never signed with"):
         store.verify(key=str(stranger))
 
 
-def test_none_of_it_can_be_rewritten(store: Store, tmp_path: Path) -> None:
+def test_the_log_is_append_only(store: Store, tmp_path: Path) -> None:
     fill(store, tmp_path / "key.pem")
     grown(store, 300)
     before = store.verify()
@@ -215,12 +215,12 @@ def test_none_of_it_can_be_rewritten(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def in_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if a few hundred entries were worth a process."""
+def many_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few hundred entries already count as enough for a process."""
     monkeypatch.setattr(log_partitions, "_WORTH_A_PROCESS", 200)
 
 
-def test_a_long_log_is_verified_in_stretches(durable_url: str, in_stretches: None, tmp_path: Path) -> None:
+def test_a_long_log_is_verified_in_partitions(durable_url: str, many_partitions: None, tmp_path: Path) -> None:
     with Store(durable_url) as store:
         ring = fill(store, tmp_path / "key.pem")
         grown(store, 400)
@@ -247,7 +247,7 @@ def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("seq", [1, pytest.param(512, marks=pytest.mark.long), 768, 769, 1_100])
-def test_in_whichever_stretch_it_is_broken(long_log: Path, sqlite_url: str, in_stretches: None, seq: int) -> None:
+def test_a_failure_in_any_partition_is_named(long_log: Path, sqlite_url: str, many_partitions: None, seq: int) -> None:
     shutil.copy(long_log, sqlite_url.removeprefix("sqlite:///"))
     with Store(sqlite_url) as store:
         tamper(store, f"UPDATE audit SET actor_id = 'nobody' WHERE seq = {seq}")

@@ -58,7 +58,7 @@ CONSISTENCY = {
 
 
 def tiles_over(leaves: Sequence[bytes]) -> Tiles:
-    """With the inner levels computed when asked for, as nobody keeps them here."""
+    """With the inner levels computed on demand, as nothing stores them here."""
 
     def fetch(level: int, start: int, stop: int) -> list[bytes]:
         assert 0 <= start < stop <= len(leaves) // WIDTH**level
@@ -174,7 +174,7 @@ def flipped(data: bytes) -> list[bytes]:
 
 
 def damaged(proof: Sequence[bytes]) -> list[list[bytes]]:
-    """Every byte of it flipped; one hash too many, too few, too long, too short, or in the place of another."""
+    """Every byte flipped; one hash too many, too few, too long, too short, or exchanged with another."""
     found = [[*proof[:i], other, *proof[i + 1 :]] for i, one in enumerate(proof) for other in flipped(one)]
     found += [[*proof[:i], *proof[i + 1 :]] for i in range(len(proof))]
     found += [[*proof[:i], bytes(32), *proof[i:]] for i in range(len(proof) + 1)]

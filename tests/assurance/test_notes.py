@@ -1,4 +1,4 @@
-"""Signed notes, checkpoints and keys: as C2SP has them, and with no byte to spare."""
+"""Signed notes, checkpoints and keys follow C2SP, and every byte of them counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_note_of_another_implementation() -> None:
     assert note.is_signed_by(key)
 
 
-def holds(note: str, key: Verifier) -> bool:
+def is_valid(note: str, key: Verifier) -> bool:
     try:
         signed = Note.parse(note)
         Checkpoint.of(signed)
@@ -38,32 +38,32 @@ def holds(note: str, key: Verifier) -> bool:
         return False
 
 
-def test_a_checkpoint_holds_as_it_is_and_with_no_byte_changed() -> None:
+def test_a_checkpoint_is_valid_only_unchanged() -> None:
     key = SigningKey.new()
     state = Checkpoint(ORIGIN, 20852163, sha256(b"root").digest())
     note = str(Note.signed(state.text, ORIGIN, [key]))
     verifier = Verifier(ORIGIN, key.public)
     assert Checkpoint.of(Note.parse(note)) == state
-    assert holds(note, verifier)
+    assert is_valid(note, verifier)
     data = note.encode()
     for position in range(len(data)):
         for bit in range(8):
             changed = data[:position] + bytes([data[position] ^ 1 << bit]) + data[position + 1 :]
-            assert not holds(changed.decode(errors="surrogateescape"), verifier), (position, bit)
+            assert not is_valid(changed.decode(errors="surrogateescape"), verifier), (position, bit)
     for changed_note in (note + "\n", note[:-1], note.replace("\n", "\r\n"), f" {note}", "", "\n\n", "x\n\n"):
-        assert not holds(changed_note, verifier)
+        assert not is_valid(changed_note, verifier)
 
 
 @pytest.mark.parametrize(
     "text", ["o\n1\n", "o\n1\nAA==\n", "\n1\n{}\n", "o\n01\n{}\n", "o\n-1\n{}\n", "o\n1\n{}\nmore\n"]
 )
-def test_what_is_no_checkpoint(text: str) -> None:
+def test_invalid_checkpoints_are_refused(text: str) -> None:
     root = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="
     with pytest.raises(NoteInvalid):
         Checkpoint.of(Note(text.format(root), ()))
 
 
-def test_the_spare_bits_of_base64_are_no_way_in() -> None:
+def test_the_spare_bits_of_base64_must_be_zero() -> None:
     """The last character of 32 bytes in Base64 has two bits that decode to nothing."""
     root = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="
     for other in "JKL":
@@ -71,7 +71,7 @@ def test_the_spare_bits_of_base64_are_no_way_in() -> None:
             Checkpoint.of(Note(f"o\n1\n{root[:-2]}{other}=\n", ()))
 
 
-def test_signatures_of_others_do_not_count_and_do_not_hurt() -> None:
+def test_signatures_of_other_keys_are_ignored() -> None:
     ours, theirs = SigningKey.new(), SigningKey.new()
     note = Note.signed(Checkpoint(ORIGIN, 1, bytes(32)).text, ORIGIN, [ours, theirs])
     assert note.is_signed_by(Verifier(ORIGIN, ours.public))
@@ -83,7 +83,7 @@ def test_signatures_of_others_do_not_count_and_do_not_hurt() -> None:
 @pytest.mark.parametrize(
     "vkey", ["", "x", "a+b+c", KEY[:-1], KEY.replace("530d", "530e"), KEY.replace("foo", "fop"), f"{KEY}="]
 )
-def test_what_is_no_public_key(vkey: str) -> None:
+def test_invalid_public_keys_are_refused(vkey: str) -> None:
     with pytest.raises(NoteInvalid):
         Verifier.parse(vkey)
 
@@ -91,7 +91,7 @@ def test_what_is_no_public_key(vkey: str) -> None:
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_key_file_is_its_owners_alone_and_never_overwritten(tmp_path: Path) -> None:
+def test_a_key_file_is_private_and_never_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "folder" / "key.pem"
     made = KeyRing.create(file)
     assert file.stat().st_mode & 0o777 == 0o600
@@ -105,7 +105,7 @@ def test_a_key_file_is_its_owners_alone_and_never_overwritten(tmp_path: Path) ->
 
 def test_rotation_adds_a_key_and_keeps_the_others(tmp_path: Path) -> None:
     first = KeyRing.create(tmp_path / "key.pem")
-    second = first.renewed()
+    second = first.rotate()
     assert [key.public for key in KeyRing.load(second.file).keys] == [first.newest.public, second.newest.public]
     assert second.of(first.newest.public) is not None
     assert first.of(second.newest.public) is None
@@ -114,16 +114,16 @@ def test_rotation_adds_a_key_and_keeps_the_others(tmp_path: Path) -> None:
 
 
 def test_rotations_of_one_file_add_up(tmp_path: Path) -> None:
-    """Of two stores that share it: neither may lose the other's key, which may have signed already."""
+    """Two stores share it: neither may lose the other's key, which may have signed already."""
     ring = KeyRing.create(tmp_path / "key.pem")
-    first, second = ring.renewed().newest, ring.renewed().newest
+    first, second = ring.rotate().newest, ring.rotate().newest
     assert [key.public for key in KeyRing.load(ring.file).keys] == [ring.newest.public, first.public, second.public]
     (tmp_path / "key.pem.new").touch()
     with pytest.raises(KeyUnusable, match=r"If it was interrupted, remove .*key\.pem\.new"):
-        ring.renewed()
+        ring.rotate()
 
 
-def test_what_is_no_key_file(tmp_path: Path) -> None:
+def test_invalid_key_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "key.pem"
     with pytest.raises(KeyUnusable, match="headwater keys new"):
         KeyRing.load(file)
@@ -145,7 +145,7 @@ def test_openssl_reads_the_file_and_verifies_a_checkpoint(tmp_path: Path) -> Non
     assert (answer.returncode, answer.stdout.strip()) == (0, "Signature Verified Successfully")
 
 
-def test_where_the_key_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_locations_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_KEY", str(tmp_path / "mine"))
     assert default_key_file() == tmp_path / "mine"
     monkeypatch.delenv("HEADWATER_KEY")
@@ -162,7 +162,7 @@ def state_at(size: int, origin: str = ORIGIN) -> Checkpoint:
     return Checkpoint(origin, size, ROOTS[size])
 
 
-def test_the_keys_follow_each_other() -> None:
+def test_key_periods_are_consecutive() -> None:
     first, second = SigningKey.new(), SigningKey.new()
     history = KeyHistory(ORIGIN)
     assert history.current is None
@@ -173,7 +173,7 @@ def test_the_keys_follow_each_other() -> None:
     assert history.at(7) == history.current == Verifier(ORIGIN, second.public)
 
 
-def test_a_key_cannot_take_over_by_itself() -> None:
+def test_a_new_key_needs_the_signature_of_the_old_one() -> None:
     first, second = SigningKey.new(), SigningKey.new()
     rotation = statement(ROTATED, state_at(6), first, second)
     only = {

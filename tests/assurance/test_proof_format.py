@@ -1,4 +1,4 @@
-"""docs/proof-format.md is true: its functions, run as they stand there, find what ours find."""
+"""docs/proof-format.md is correct: its functions, run unchanged, give the same results as Headwater's."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def example() -> Json:
     return found
 
 
-def test_a_bundle_holds_by_the_recipe_as_by_ours(recipes: Json, tmp_path: Path) -> None:
+def test_the_functions_of_the_page_verify_a_bundle(recipes: Json, tmp_path: Path) -> None:
     with Store("memory://") as store:
         content = fill(store, tmp_path)
         bundle = json.loads(content)
@@ -66,7 +66,7 @@ def test_a_bundle_holds_by_the_recipe_as_by_ours(recipes: Json, tmp_path: Path) 
     ]
 
 
-def test_the_example_is_what_it_says(recipes: Json, example: Json) -> None:
+def test_the_example_is_up_to_date(recipes: Json, example: Json) -> None:
     assert recipes["verify"](example["bundle"], ed25519_verify) == example["values"]["certificates"]
     assert values(example["bundle"]) == example["values"]
     verified = verify_bundle(rfc8785.dumps(example["bundle"]), key=example["values"]["key"]["vkey"])
@@ -91,7 +91,7 @@ CHANGES: dict[str, Callable[[Json], object]] = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_what_was_changed_does_not_hold(recipes: Json, example: Json, what: str) -> None:
+def test_changed_bundles_fail(recipes: Json, example: Json, what: str) -> None:
     bundle = copy.deepcopy(example["bundle"])
     CHANGES[what](bundle)
     assert bundle != example["bundle"]
@@ -139,8 +139,8 @@ def test_digests_of_events(recipes: Json, value: object) -> None:
     assert recipes["event_digest"](event.body) == f"sha256:{event.digest.hex()}"
 
 
-def test_an_entry_as_it_is_told_for_people(recipes: Json, tmp_path: Path) -> None:
-    """As the page says under `Without a bundle`."""
+def test_an_entry_as_it_is_formatted_for_display(recipes: Json, tmp_path: Path) -> None:
+    """As the section `Without a bundle` describes."""
     with Store("memory://") as store:
         fill(store, tmp_path)
         for entry in map(plain, store.audit()):

@@ -1,4 +1,4 @@
-"""The report of a run: one page that fetches nothing, says at once what is wrong, and takes no name for markup."""
+"""The report of a run: one page that loads nothing, names failures first, and never treats a name as markup."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EMPTY = {"meta", "br"}
 
 
 class Page(HTMLParser):
-    """What a browser would make of it, as far as a test asks."""
+    """The elements and texts of a page, as far as the tests need them."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Page(HTMLParser):
 
 
 def evidence(*, holds: bool = True) -> dict[str, Any]:
-    """All that a run can end with."""
+    """Every kind of evidence that a run can end with."""
     source = {"dataset": "warehouse/orders", "inputRecordCount": 100, "processedCount": 90, "filteredCount": 8}
     return {
         "cdme.runManifest": {
@@ -91,7 +91,7 @@ def evidence(*, holds: bool = True) -> dict[str, Any]:
     }
 
 
-def take_in(store: Store, facets: Mapping[str, Any], **options: Any) -> None:
+def ingest_runs(store: Store, facets: Mapping[str, Any], **options: Any) -> None:
     job_facets = {"ownership": ownership("team:risk"), "documentation": facet(description="Revenue by day.")}
     options = {"inputs": ["orders"], "outputs": ["daily"], "job_facets": job_facets} | options
     store.ingest(run_event("START", run="one", **options))
@@ -103,13 +103,13 @@ def report(store: Store, run: str = RUN) -> str:
 
 
 def table_of_principles(html: str) -> list[str]:
-    """The verdicts, one a principle."""
+    """The verdict on each principle."""
     section = html[html.index('id="principles"') :]
     return re.findall(r'<td><span class="mark (\w+)">', section)
 
 
 def test_a_run_that_shows_everything(one_store: Store, ring: KeyRing) -> None:
-    take_in(one_store, evidence())
+    ingest_runs(one_store, evidence())
     signed = one_store.checkpoint(key=ring)
     html = report(one_store)
     read = Page(html)
@@ -125,8 +125,8 @@ def test_a_run_that_shows_everything(one_store: Store, ring: KeyRing) -> None:
         assert shown in read.words
 
 
-def test_it_needs_nothing_from_anywhere_and_runs_nothing(one_store: Store, ring: KeyRing) -> None:
-    take_in(one_store, evidence())
+def test_it_loads_nothing_and_runs_no_scripts(one_store: Store, ring: KeyRing) -> None:
+    ingest_runs(one_store, evidence())
     one_store.checkpoint(key=ring)
     html = report(one_store)
     read = Page(html)
@@ -140,8 +140,8 @@ def test_it_needs_nothing_from_anywhere_and_runs_nothing(one_store: Store, ring:
     assert "default-src 'none'" in html
 
 
-def test_what_was_not_kept_is_the_first_thing_to_be_seen(one_store: Store, ring: KeyRing) -> None:
-    take_in(one_store, evidence(holds=False))
+def test_violations_are_at_the_top(one_store: Store, ring: KeyRing) -> None:
+    ingest_runs(one_store, evidence(holds=False))
     one_store.checkpoint(key=ring)
     html = report(one_store)
     top = html[html.index("<main>") : html.index("<section")] + "</main>"
@@ -166,7 +166,7 @@ def test_a_run_that_failed(one_store: Store, state: str) -> None:
     assert 'class="verdict bad"' in page(case)
 
 
-def test_a_run_that_shows_nothing_says_so(one_store: Store) -> None:
+def test_a_run_without_evidence(one_store: Store) -> None:
     one_store.ingest(run_event("COMPLETE", run="one"))
     html = report(one_store)
     words = Page(html).words
@@ -179,20 +179,20 @@ def test_a_run_that_shows_nothing_says_so(one_store: Store) -> None:
     assert words.count("not shown by this run") == 10
 
 
-def test_what_is_not_signed_yet(one_store: Store) -> None:
-    take_in(one_store, evidence())
+def test_an_unsigned_run(one_store: Store) -> None:
+    ingest_runs(one_store, evidence())
     case = gather_report(one_store, RUN)
     assert (case.failures, len(case.gaps)) == ((), 1)
     assert "The certificate is not signed yet" in Page(page(case)).words
 
 
-def test_a_run_that_goes_on(one_store: Store) -> None:
+def test_a_running_run(one_store: Store) -> None:
     one_store.ingest(run_event("START", run="one"))
     assert gather_report(one_store, RUN).gaps[0] == "The run has not ended."
 
 
-def test_evidence_that_does_not_hold(one_store: Store, ring: KeyRing) -> None:
-    take_in(one_store, evidence())
+def test_invalid_evidence(one_store: Store, ring: KeyRing) -> None:
+    ingest_runs(one_store, evidence())
     one_store.checkpoint(key=ring)
     tamper(one_store, "UPDATE audit SET actor_id = 'somebody else' WHERE seq = 2")
     html = report(one_store)
@@ -206,7 +206,7 @@ def test_an_unknown_run(one_store: Store) -> None:
         gather_report(one_store, "nothing")
 
 
-def test_the_certificate_of_what_holds_now(one_store: Store) -> None:
+def test_the_certificate_in_effect(one_store: Store) -> None:
     """A late event does not overrule a later one, nor does its certificate."""
     one_store.ingest(ended("one", minute=9, facets=evidence()))
     one_store.ingest(ended("one", minute=5, facets=evidence(holds=False)))
@@ -217,7 +217,7 @@ def test_the_certificate_of_what_holds_now(one_store: Store) -> None:
     assert case.failures == ()
 
 
-def test_evidence_that_is_not_what_was_certified(one_store: Store) -> None:
+def test_evidence_that_differs_from_the_certificate(one_store: Store) -> None:
     one_store.ingest(ended("one", facets=evidence()))
     later = {"cdme.accountingLedger": {"balanced": True, "sources": []}}
     one_store.ingest(run_event("RUNNING", run="one", minute=5, run_facets=later))
@@ -270,7 +270,7 @@ def test_a_name_is_never_markup(one_store: Store, ring: KeyRing, name: str) -> N
 
 
 def renamed(value: Any, name: str) -> Any:
-    """With every text replaced, and every name of a dataset or column."""
+    """The evidence with every text and every name of a dataset or column replaced."""
     if isinstance(value, dict):
         return {key: _renamed_keys(key, renamed(inner, name), name) for key, inner in value.items()}
     if isinstance(value, list):
@@ -285,7 +285,7 @@ def _renamed_keys(key: str, inner: Any, name: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def many() -> Iterator[Store]:
+def shared_store() -> Iterator[Store]:
     with Store("memory://") as store:
         yield store
 
@@ -295,8 +295,8 @@ FACETS = sorted(evidence())
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_facets_of_any_shape(many: Store, data: st.DataObject) -> None:
-    """Anywhere in them: as a whole, or in the place of something that has a shape."""
+def test_facets_of_any_shape(shared_store: Store, data: st.DataObject) -> None:
+    """Malformed anywhere: the whole facet, or a part of it."""
     facets = evidence()
     for name in data.draw(st.lists(st.sampled_from(FACETS), min_size=1, max_size=3)):
         odd = data.draw(JSON)
@@ -307,9 +307,9 @@ def test_facets_of_any_shape(many: Store, data: st.DataObject) -> None:
             facets[name] = facets[name] | {
                 inside: data.draw(st.sampled_from([odd, [odd], {"x": odd}, [{"node": odd}]]))
             }
-    number = len(many.runs(limit=10_000))
-    many.ingest(ended(str(number), facets=facets))
-    assert Page(report(many, run_id(str(number)))).tags <= OURS
+    number = len(shared_store.runs(limit=10_000))
+    shared_store.ingest(ended(str(number), facets=facets))
+    assert Page(report(shared_store, run_id(str(number)))).tags <= OURS
 
 
 def test_very_many_columns_are_counted(one_store: Store) -> None:
@@ -340,26 +340,26 @@ def test_the_sources_of_a_ledger(ledger: dict[str, Any], sources: list[str]) -> 
     assert [account.source for account in accounts(ledger)] == sources
 
 
-def drawn(read: int, processed: int, filtered: int, errored: int) -> str:
+def diagram(read: int, processed: int, filtered: int, errored: int) -> str:
     return str(picture(LedgerAccount("orders", read, processed, filtered, errored, None)))
 
 
-def test_a_picture_of_the_ledger() -> None:
-    words = Page(drawn(1_000_000, 995_000, 4_999, 1)).words
+def test_the_diagram_of_the_ledger() -> None:
+    words = Page(diagram(1_000_000, 995_000, 4_999, 1)).words
     assert words == "995,000processed, 99.50 %4,999filtered, 0.50 %1errored, 0.01 %1,000,000rows read"
-    assert "errored" not in Page(drawn(10, 9, 1, 0)).words
-    assert "not accounted for" in Page(drawn(10, 8, 1, 0)).words
-    assert "not accounted for" not in Page(drawn(10, 11, 0, 0)).words
+    assert "errored" not in Page(diagram(10, 9, 1, 0)).words
+    assert "not accounted for" in Page(diagram(10, 8, 1, 0)).words
+    assert "not accounted for" not in Page(diagram(10, 11, 0, 0)).words
     assert picture(LedgerAccount("orders", None, 1, 1, 1, True)) is None
     assert picture(LedgerAccount("orders", 0, 0, 0, 0, True)) is None
 
 
-def test_one_row_of_a_billion_can_be_seen() -> None:
-    heights = [float(height) for height in re.findall(r'height="([\d.]+)"', drawn(10**9, 10**9 - 2, 1, 1))]
+def test_one_row_of_a_billion_is_visible() -> None:
+    heights = [float(height) for height in re.findall(r'height="([\d.]+)"', diagram(10**9, 10**9 - 2, 1, 1))]
     assert min(heights) >= 3
 
 
-def test_a_surplus_is_told(one_store: Store) -> None:
+def test_a_surplus_is_reported(one_store: Store) -> None:
     source = {"dataset": "orders", "inputRecordCount": 10, "processedCount": 13, "balanced": False}
     source["beyond"] = ["part-7: 13 rows of 10"]
     one_store.ingest(ended("one", facets={"cdme.accountingLedger": {"balanced": False, "sources": [source]}}))
@@ -368,7 +368,7 @@ def test_a_surplus_is_told(one_store: Store) -> None:
     assert "part-7: 13 rows of 10" in words
 
 
-def test_a_ledger_that_is_not_of_all_rows(one_store: Store) -> None:
+def test_a_ledger_of_a_sample(one_store: Store) -> None:
     """It is neither balanced nor unbalanced, and is no evidence of completeness."""
     source = {"dataset": "orders", "inputRecordCount": 10, "processedCount": 10, "balanced": True, "exact": False}
     ledger = {
@@ -391,7 +391,7 @@ def test_a_ledger_that_is_not_of_all_rows(one_store: Store) -> None:
 
 
 @pytest.mark.parametrize(("said", "words"), [("right", "hash verified"), ("wrong", "hash differs")])
-def test_what_was_hashed_is_hashed_again(one_store: Store, said: str, words: str) -> None:
+def test_hashes_are_recomputed(one_store: Store, said: str, words: str) -> None:
     config = {"settings": {"spark.sql.ansi.enabled": "true"}}
     manifest = {"configHash": digest_of(config) if said == "right" else "sha256-rfc8785:00", "config": config}
     manifest["withoutChecksum"] = {"orders": "it is a stream"}
@@ -402,6 +402,6 @@ def test_what_was_hashed_is_hashed_again(one_store: Store, said: str, words: str
     assert "it is a stream" in shown
 
 
-def test_every_principle_asks_for_evidence_that_has_a_name() -> None:
+def test_every_principle_names_existing_evidence() -> None:
     assert len({name for name, _, _ in PRINCIPLES}) == len(PRINCIPLES)
     assert {each for _, _, evidence in PRINCIPLES for each in evidence} == set(NAMES)

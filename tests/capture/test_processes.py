@@ -261,7 +261,7 @@ def test_exec_leaves_the_program_as_it_is(succession: Succession) -> None:
     assert (done.returncode, done.stdout) == (3, "written --day 2026-11-15 -v\n"), done.stderr
     write = f"job.{folder.name}/x-next"
     own_events = [event for event in read_events(folder) if event["run"]["runId"] not in succession.killed_runs]
-    assert states_by_job(own_events) == {"job": ["START", "FAIL"], write: ["START", "COMPLETE"]}  # by its exit code
+    assert states_by_job(own_events) == {"job": ["START", "FAIL"], write: ["START", "COMPLETE"]}  # exit code 3
     with hw.connect(f"sqlite:///{folder}/lineage.db") as lin:
         assert {run.job.name: run.state.value for run in lin.runs()} == {"job": "FAIL", write: "COMPLETE"}
     assert [file.name for file in (folder / "spool").rglob("*") if file.is_file()] == [KEY_FILE]
@@ -274,7 +274,7 @@ def test_a_program_that_is_killed(succession: Succession) -> None:
     assert (before["job"], before[slow]) == (["START"], ["START"])
     after, events = states(succession.folder), read_events(succession.folder)
     assert after[slow] == ["START", "FAIL"]
-    assert sorted(after["job"]) == ["FAIL", "FAIL", "START", "START"]  # the next one exits with a code
+    assert sorted(after["job"]) == ["FAIL", "FAIL", "START", "START"]  # killed; exit code 3
     assert all(run.states[0] == "START" and len(run.states) == 2 for run in runs_of(events, "none"))
     failed = next(e for e in events if e["eventType"] == "FAIL" and e["job"]["name"] == slow)
     assert "ended before the run did" in failed["run"]["facets"]["errorMessage"]["message"]

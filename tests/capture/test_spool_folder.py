@@ -8,7 +8,7 @@ import pytest
 
 import headwater as hw
 from headwater.capturing import spool_folder
-from headwater.store.engine.database import file_of
+from headwater.store.engine.database import file_at
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def test_folders(tmp_path: Path, address: str | None, folder: str) -> None:
     store = address and address.format(tmp_path)
     assert spool_folder(store) == Path(folder.format(tmp_path))
     if store and store.startswith("sqlite"):
-        assert spool_folder(store).parent == (file_of(store) or Path()).parent
+        assert spool_folder(store).parent == (file_at(store) or Path()).parent
 
 
 def test_of_a_store_that_is_open(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Commands to run, and a store to ask."""
+"""Fixtures to run commands, and a store to query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.running import OUR_VARIABLES, Result, Run, run_here
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run a command in this process, in a folder of its own."""
+    """Runs a command in this process, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     for name in OUR_VARIABLES:
         monkeypatch.delenv(name, raising=False)
@@ -28,7 +28,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 
 @pytest.fixture(scope="session")
 def demo_url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A store with the demo's events, for questions only."""
+    """A store with the demo's events, which tests only read."""
     url = f"sqlite:///{tmp_path_factory.mktemp('demo')}/demo.db"
     with hw.connect(url) as lineage:
         lineage.ingest_many(orders_events())

@@ -1,4 +1,4 @@
-"""How a command is run: in this process, or as one of its own; and which commands there are."""
+"""Runs commands, in this process or as processes of their own, and lists all commands."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def process(*arguments: str, cwd: Path, **options: Any) -> subprocess.CompletedP
 
 @functools.cache
 def command_tree() -> Any:
-    """All commands. `app` makes them anew for each call, which takes longer than most commands do."""
+    """All commands. `app` builds them again for each call, which takes longer than most commands."""
     return typer.main.get_command(app)
 
 

@@ -1,4 +1,4 @@
-"""What the commands are run on: names in the demo's store, and stores and events as small as a test needs them."""
+"""What the commands run on: names in the demo's store, and small stores and events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUN_A, RUN_B = "01a1cda9-7fc0-77c6-880f-ee4e7971a120", "01a1d2b4-6480-7d27-ae6b-
 
 
 def event(number: int = 0, inputs: Sequence[str] = ("a",), outputs: Sequence[str] = ("b",), **more: Any) -> Any:
-    """A run that completed; ``number`` sets it apart from others."""
+    """A run that completed; ``number`` distinguishes it from others."""
     return {
         "eventType": "COMPLETE",
         "eventTime": f"2026-11-01T00:{number // 60:02d}:{number % 60:02d}Z",

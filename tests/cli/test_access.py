@@ -8,7 +8,7 @@ from tests.cli.running import Run
 URL = "sqlite:///store.db"
 
 
-def test_a_key_from_its_making_to_its_end(run: Run) -> None:
+def test_the_life_of_a_key(run: Run) -> None:
     made = run("access", "add", "page", "-s", "read", "-s", "write", "-n", "team*", "--store", URL)
     assert made.code == 0
     secret, may, note = made.out.splitlines()
@@ -36,7 +36,7 @@ def test_as_json(run: Run) -> None:
     assert run("access", "revoke", made["key"]["key_id"], "--store", URL, "--json").json["revoked_at"] is not None
 
 
-def test_revoking_the_last_key_that_can_manage_keys_is_done_with_a_warning(run: Run) -> None:
+def test_revoking_the_last_admin_key_warns(run: Run) -> None:
     run("access", "add", "boss", "-s", "admin", "--store", URL)
     run("access", "add", "second", "-s", "admin", "--store", URL)
     assert run("access", "revoke", "second", "--store", URL).err == ""

@@ -1,4 +1,4 @@
-"""Every question: as JSON the library's own answer, as text plain lines."""
+"""Every query: as JSON exactly the library's answer, as text plain lines."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_json_is_the_librarys_answer(ask: Run, demo_url: str, answer: str) -> No
 
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_text_is_plain_lines(ask: Run, answer: str) -> None:
-    """Into a pipe: no colour, no blanks at the end of a line, nothing cut."""
+    """In a pipe: no colour, no blanks at the end of a line, nothing truncated."""
     result = ask(*ANSWERS[answer][0])
     assert (result.code, result.err) == (0, "")
     assert result.out.endswith("\n")

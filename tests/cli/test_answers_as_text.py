@@ -1,4 +1,4 @@
-"""What a person reads."""
+"""Answers as text, for people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_upstream_of_a_dataset(ask: Run) -> None:
     assert result.out.endswith("\n6 datasets, deepest 3 hops.\n")
 
 
-def test_columns_say_in_words_how_they_depend(ask: Run) -> None:
+def test_columns_show_their_dependency(ask: Run) -> None:
     out = ask("upstream", REPORT, "--column", "revenue").out
     assert "raw/fx_rates#rate  direct\n" in out
     assert "raw/orders#status  indirect\n" in out
@@ -32,7 +32,7 @@ def test_columns_say_in_words_how_they_depend(ask: Run) -> None:
     assert "TRANSFORMATION, masked, sha2(lower(email), 256), by shop/enrich_orders, run " in masked
 
 
-def test_what_was_cut_says_so(ask: Run) -> None:
+def test_a_truncated_answer_says_so(ask: Run) -> None:
     assert ask("upstream", REPORT, "--depth", "2").out.endswith("\nCut at depth 2: there is more.\n")
     assert "Cut at" not in ask("upstream", REPORT, "--depth", "3").out
 
@@ -44,7 +44,7 @@ def test_as_of_looks_back(ask: Run) -> None:
     assert before.endswith("4 datasets, deepest 3 hops, as of 2026-11-13 00:00:00 UTC.\n")
 
 
-def test_nothing_is_said_plainly(ask: Run) -> None:
+def test_an_empty_answer(ask: Run) -> None:
     assert ask("upstream", "raw/orders").out == "s3://shop-lake/raw/orders\nNothing upstream is recorded.\n"
     empty = ask("downstream", "raw/orders", "--as-of", "2020-01-01").out
     assert "Nothing downstream is recorded, as of 2020-01-01 00:00:00 UTC.\n" in empty
@@ -79,7 +79,7 @@ def test_a_deep_answer_is_a_list(run: Run, tmp_path: Path) -> None:
     assert out.endswith("100 datasets, deepest 100 hops.\nCut at depth 100: there is more.\n")
 
 
-def test_a_job_that_is_an_end_says_so(run: Run, tmp_path: Path) -> None:
+def test_a_job_at_the_end_of_an_edge(run: Run, tmp_path: Path) -> None:
     facet = {"_producer": "p", "_schemaURL": "s"}
     source = {"type": "JOB", "namespace": "elsewhere", "name": "generator"}
     target = {"type": "DATASET", "namespace": "lake", "name": "b", "inputs": [source]}
@@ -88,7 +88,7 @@ def test_a_job_that_is_an_end_says_so(run: Run, tmp_path: Path) -> None:
     assert "elsewhere/generator (a job)\n" in run("upstream", "b", "--store", url).out
 
 
-def test_a_dataset_whole(ask: Run) -> None:
+def test_a_dataset_in_full(ask: Run) -> None:
     out = ask("dataset", REPORT).out
     for words in (
         "kind        table",
@@ -102,7 +102,7 @@ def test_a_dataset_whole(ask: Run) -> None:
         assert words in out
 
 
-def test_a_list_that_goes_on_says_so(ask: Run) -> None:
+def test_a_list_at_its_limit_says_so(ask: Run) -> None:
     assert ask("datasets", "--limit", "8").out.endswith("Stopped at 8 rows; --limit gives more.\n")
     assert "Stopped" not in ask("datasets", "--limit", "9").out
 
@@ -113,7 +113,7 @@ def test_impact_names_columns_owners_and_readers(ask: Run) -> None:
     assert "columns     revenue (direct)" in out
     assert "columns     every column (unknown)" in out
     assert "owner       team:finance" in out
-    assert "Read without further output by\n  bi/revenue_dashboard\n" in out
+    assert "Also read by jobs without outputs\n  bi/revenue_dashboard\n" in out
 
 
 def test_a_failed_run(ask: Run) -> None:

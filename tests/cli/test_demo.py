@@ -1,4 +1,4 @@
-"""The demo: its events are good OpenLineage, its story is true, and what it offers to try works."""
+"""The demo: its events follow the specification, its story is correct, and the commands that it suggests work."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lineage() -> Iterator[Any]:
 # -- its events -------------------------------------------------------------------------------------------------------
 
 
-def test_the_file_is_what_its_script_writes() -> None:
+def test_the_file_is_up_to_date() -> None:
     assert b"\n".join(orders_events()).decode() + "\n" == make_orders.text(), (
         "orders.jsonl is not up to date: python -m headwater.examples.make_orders"
     )
@@ -61,7 +61,7 @@ def test_every_event_is_accepted_without_a_problem() -> None:
     assert not any(receipt.duplicate for receipt in receipts)
 
 
-def test_every_event_and_facet_keeps_the_specification() -> None:
+def test_every_event_and_facet_follows_the_specification() -> None:
     if not SPEC.exists():
         pytest.skip("not run: the OpenLineage schemas are not here (../shared/data/openlineage/spec)")
     from jsonschema import Draft202012Validator
@@ -101,7 +101,7 @@ def facets(value: Any) -> Iterator[Any]:
             yield from facets(item)
 
 
-def test_the_story_has_everything_in_it(lineage: Any) -> None:
+def test_the_story_is_complete(lineage: Any) -> None:
     kinds = {next(key for key in ("run", "job", "dataset") if key in json.loads(e)) for e in orders_events()}
     assert kinds == {"run", "job", "dataset"}
     nodes = lineage.upstream(REPORT, column="revenue").nodes
@@ -119,12 +119,12 @@ def test_the_story_has_everything_in_it(lineage: Any) -> None:
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
-def test_the_demo_tells_its_story(run: Run) -> None:
+def test_the_demo_prints_its_story(run: Run) -> None:
     code, out, err = run("demo")
     assert (code, err) == (0, "")
     for words in (
         "52 events of a small shop's pipeline are now in sqlite:///.headwater/demo.db.",
-        "What is there?",
+        "Which datasets are in the store?",
         "Where does the revenue report come from?",
         "6 datasets, deepest 3 hops.",
         "as of 2026-11-13 00:00:00 UTC.",
@@ -135,7 +135,7 @@ def test_the_demo_tells_its_story(run: Run) -> None:
         "Try these:",
     ):
         assert words in out
-    before_the_change = out.split("no exchange rates were in it:")[1].split("What exactly changed")[0]
+    before_the_change = out.split("Then the job did not use exchange rates:")[1].split("What exactly changed")[0]
     assert "fx_rates" not in before_the_change
 
 
@@ -153,7 +153,7 @@ def test_every_command_it_shows_works(run: Run) -> None:
             assert "".join(f"  {line}".rstrip() + "\n" for line in answer.splitlines()) in out
 
 
-def test_the_demo_for_a_program(run: Run) -> None:
+def test_the_demo_as_json(run: Run) -> None:
     code, out, err = run("demo", "--json")
     assert (code, err) == (0, "")
     answer = json.loads(out)
@@ -173,7 +173,7 @@ def test_the_demo_for_a_program(run: Run) -> None:
     assert answer["answers"]["verify"]["holds"] is True
 
 
-def test_the_demo_makes_its_own_store_anew_and_touches_nothing_else(run: Run, tmp_path: Path) -> None:
+def test_the_demo_recreates_its_own_store_only(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / ".headwater"
     folder.mkdir()
     for name in ("lineage.db", "demo.db", "demo.db-wal", "demo.db-shm", "demo.db-notes"):
@@ -186,7 +186,7 @@ def test_the_demo_makes_its_own_store_anew_and_touches_nothing_else(run: Run, tm
     assert (folder / "demo.db-notes").read_text() == "not a database"
 
 
-def test_the_demo_stays_out_of_a_store_in_use(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_refuses_a_store_in_use(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_STORE", "sqlite:///in-use.db")
     assert run("demo")[0] == 0
     assert not (tmp_path / "in-use.db").exists()
@@ -197,7 +197,7 @@ def test_the_demo_stays_out_of_a_store_in_use(run: Run, tmp_path: Path, monkeypa
     assert run("demo", "--store", "sqlite:///chosen.db")[0] == 0  # all duplicates, and the same story
 
 
-def test_a_demo_that_cannot_be_made_is_one_line(run: Run, tmp_path: Path) -> None:
+def test_a_failing_demo_is_one_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / ".headwater" / "demo.db").mkdir(parents=True)
     code, out, err = run("demo")
     assert (code, out, err.count("\n")) == (1, "", 1)

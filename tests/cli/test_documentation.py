@@ -1,4 +1,4 @@
-"""docs/cli.md names every command and option, and its examples are true."""
+"""docs/cli.md has every command and option, and its examples are correct."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ QUALITY = {
 
 
 def record_requests() -> list[dict[str, Any]]:
-    """As docs/records.md shows them, and one that is refused."""
+    """The requests of docs/records.md, and one that is refused."""
     requests = re.search(r"```jsonl\n((?s:.*?))```", (DOCS.parent / "records.md").read_text())
     assert requests is not None
     lines = [json.loads(line) for line in requests[1].splitlines()]
@@ -83,7 +83,7 @@ def record_requests() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("command", "expected"), examples(), ids=[command for command, _ in examples()])
-def test_documented_examples_are_true(
+def test_documented_examples_are_correct(
     run: Run, demo_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, expected: str
 ) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"\n".join([*orders_events()[:3], b'{"eventTime": "2026-11-14"}\n']))

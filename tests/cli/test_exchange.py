@@ -1,4 +1,4 @@
-"""`export`, `import` and `validate`, as a person and as a program use them."""
+"""The commands `export`, `import` and `validate`, with text and JSON output."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Run
-from tests.exchange.graphs import FORMATS, RAW, lists, read, whole, written
+from tests.exchange.graphs import FORMATS, RAW, complete_graph, lists, read, written
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_out_and_in_again(run: Run, tmp_path: Path, demo_url: str, format: str) -> None:
+def test_export_and_import(run: Run, tmp_path: Path, demo_url: str, format: str) -> None:
     name = FORMATS[format]
     done = run("export", "--format", format, "--out", name, "--store", demo_url)
     assert (done.code, done.out) == (0, f"{name} ({format}): 8 nodes, 8 edges, 24 column lineages, 14 provenances.\n")
@@ -40,8 +40,8 @@ def test_a_part_as_of_a_time(run: Run, tmp_path: Path, demo_url: str) -> None:
     assert run("validate", "part.json.gz").code == 0
 
 
-def test_what_is_broken_is_listed(run: Run, tmp_path: Path) -> None:
-    graph = whole()
+def test_violations_are_listed(run: Run, tmp_path: Path) -> None:
+    graph = complete_graph()
     graph["nodes"][0]["namespace"] = "the warehouse"
     written(graph, tmp_path / "graph.json")
     found = run("validate", "graph.json", "--json")
@@ -51,7 +51,7 @@ def test_what_is_broken_is_listed(run: Run, tmp_path: Path) -> None:
             "code": "NamespaceInvalid",
             "rule": "namespace format",
             "element": f"node {RAW} 'raw_customers'",
-            "reason": "namespace is no URI: 'the warehouse'",
+            "reason": "namespace is not a URI: 'the warehouse'",
         }
     ]
     told = run("validate", "graph.json")
@@ -59,11 +59,12 @@ def test_what_is_broken_is_listed(run: Run, tmp_path: Path) -> None:
     refused = run("import", "graph.json", "--store", "sqlite:///new.db")
     assert refused.code == 1
     assert refused.err == (
-        f"Error: node {RAW} 'raw_customers' breaks the rule 'namespace format': namespace is no URI: 'the warehouse'.\n"
+        f"Error: node {RAW} 'raw_customers' breaks the rule 'namespace format': "
+        "namespace is not a URI: 'the warehouse'.\n"
     )
 
 
-def test_what_is_no_lineage(run: Run, tmp_path: Path) -> None:
+def test_a_file_without_lineage(run: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     assert run("validate", "notes.txt").err.startswith("Error: notes.txt: neither JSON, JSON lines, GraphML")
     (tmp_path / "later.json").write_text(json.dumps({"version": "3.0.0"}))
@@ -71,7 +72,7 @@ def test_what_is_no_lineage(run: Run, tmp_path: Path) -> None:
     assert run("export", "--store", "sqlite:///nowhere.db").code == 1
 
 
-def test_cycles_are_told(run: Run, tmp_path: Path) -> None:
+def test_cycles_are_reported(run: Run, tmp_path: Path) -> None:
     from tests.support.events import run_event
 
     (tmp_path / "event.json").write_text(json.dumps(run_event(inputs=["a"], outputs=["a"])))

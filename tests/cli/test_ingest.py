@@ -1,4 +1,4 @@
-"""Ingesting events: from files of every form, from stdin and from pipes."""
+"""Ingests events from files of every form, from stdin and from pipes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from tests.cli.stores import FIVE, event, lines
     ],
     ids=["lines", "blank lines", "CRLF", "BOM", "list", "indented list", "list with BOM"],
 )
-def test_the_forms_of_a_file(run: Run, tmp_path: Path, content: str) -> None:
+def test_forms_of_files(run: Run, tmp_path: Path, content: str) -> None:
     (tmp_path / "events").write_bytes(content.encode())
     result = run("ingest", "events")
     assert (result.code, result.err) == (0, "")
-    assert result.out == "5 events taken, 0 duplicates, 0 flagged, 0 refused.\n"
+    assert result.out == "5 events ingested, 0 duplicates, 0 flagged, 0 refused.\n"
     assert (tmp_path / ".headwater" / "lineage.db").exists()
     again = run("ingest", "events", "--json")
     assert again.json == {"taken": 0, "duplicates": 5, "flagged": [], "refused": []}
@@ -49,7 +49,7 @@ def test_one_event_in_a_file(run: Run, tmp_path: Path, indent: int | None) -> No
 @pytest.mark.parametrize("content", ["", "\n \n", "[]"])
 def test_no_events_at_all(run: Run, tmp_path: Path, content: str) -> None:
     (tmp_path / "empty").write_text(content)
-    assert run("ingest", "empty") == Result(0, "0 events taken, 0 duplicates, 0 flagged, 0 refused.\n", "")
+    assert run("ingest", "empty") == Result(0, "0 events ingested, 0 duplicates, 0 flagged, 0 refused.\n", "")
 
 
 def test_stdin(tmp_path: Path) -> None:
@@ -67,16 +67,16 @@ def test_stdin(tmp_path: Path) -> None:
     ]
 
 
-def test_a_pipe_for_a_file(tmp_path: Path) -> None:
+def test_a_named_pipe(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text(lines(FIVE))
     os.mkfifo(tmp_path / "fifo")
     with subprocess.Popen(["sh", "-c", "cat events.jsonl > fifo"], cwd=tmp_path):
         result = process("ingest", "fifo", cwd=tmp_path)
-    assert result.stdout == "5 events taken, 0 duplicates, 0 flagged, 0 refused.\n"
+    assert result.stdout == "5 events ingested, 0 duplicates, 0 flagged, 0 refused.\n"
 
 
-def test_events_are_kept_as_they_came(run: Run, tmp_path: Path) -> None:
-    """Byte for byte: what the producer signed or hashed can be checked later."""
+def test_events_are_stored_unchanged(run: Run, tmp_path: Path) -> None:
+    """Byte for byte: a signature or hash of the producer can be checked later."""
     spelled = json.dumps(FIVE[0]).replace(", ", " ,  ")
     (tmp_path / "events.jsonl").write_text(f"  {spelled}  \n")
     run("ingest", "events.jsonl")
@@ -86,7 +86,7 @@ def test_events_are_kept_as_they_came(run: Run, tmp_path: Path) -> None:
 
 
 def test_lines_are_read_one_by_one() -> None:
-    """However large the file: what has not been asked for has not been read."""
+    """However large the file is: lines are read only when they are needed."""
 
     class Counting(BytesIO):
         read_so_far = 0

@@ -1,4 +1,4 @@
-"""What is refused or flagged of a file costs nothing else in it."""
+"""A refused or flagged event does not affect the rest of its file."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.cli.stores import FIVE, event, lines
 BROKEN = [FIVE[0], {"eventTime": "2026-11-01T00:00:00Z"}, FIVE[1], 7, FIVE[2]]
 
 
-def test_a_refused_event_does_not_cost_the_others(run: Run, tmp_path: Path) -> None:
+def test_a_refused_event_does_not_affect_others(run: Run, tmp_path: Path) -> None:
     (tmp_path / "broken.jsonl").write_text(lines(BROKEN) + '{"cut off')
     (tmp_path / "broken.json").write_text(json.dumps([*BROKEN, "text", None]))
     (tmp_path / "good.jsonl").write_text(lines(FIVE[3:]))
     result = run("ingest", "broken.jsonl", "broken.json", "good.jsonl")
     assert result.code == 1
-    assert result.out == "5 events taken, 3 duplicates, 0 flagged, 7 refused.\n"
+    assert result.out == "5 events ingested, 3 duplicates, 0 flagged, 7 refused.\n"
     told = result.err.splitlines()
     assert told[0] == (
         "Refused broken.jsonl line 2, $: neither a run, a job nor a dataset: one of these keys is needed"
@@ -40,7 +40,7 @@ def test_a_broken_first_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "broken.jsonl").write_text('{"eventType": "STA\n' + lines(FIVE))
     result = run("ingest", "broken.jsonl")
     assert (result.code, result.err.count("\n")) == (1, 1)
-    assert result.out == "5 events taken, 0 duplicates, 0 flagged, 1 refused.\n"
+    assert result.out == "5 events ingested, 0 duplicates, 0 flagged, 1 refused.\n"
 
 
 @pytest.mark.parametrize("place", [0, 1, 199, 200, 250])
@@ -57,15 +57,15 @@ def test_strict_stops_at_the_first_refusal(run: Run, tmp_path: Path, place: int)
     assert result.err == "Error: 1 event or file was refused.\n"
 
 
-def test_off_specification_is_flagged(run: Run, tmp_path: Path) -> None:
+def test_deviations_are_flagged(run: Run, tmp_path: Path) -> None:
     odd = event(1) | {"run": {"runId": "not-a-uuid"}, "eventTime": "2026-11-01T00:00:00"}
     (tmp_path / "events.jsonl").write_text(lines([event(0), odd]))
     result = run("ingest", "events.jsonl")
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith("2 events taken, 0 duplicates, 1 flagged, 0 refused. ")
+    assert result.out.startswith("2 events ingested, 0 duplicates, 1 flagged, 0 refused. ")
     assert "--verbose" in result.out
     verbose = run("ingest", "events.jsonl", "--verbose")
-    assert verbose.out == "0 events taken, 2 duplicates, 1 flagged, 0 refused.\n"
+    assert verbose.out == "0 events ingested, 2 duplicates, 1 flagged, 0 refused.\n"
     assert verbose.err == (
         "Flagged events.jsonl line 2, $.eventTime: no time zone; read as UTC\n"
         "Flagged events.jsonl line 2, $.run.runId: not a UUID\n"
@@ -102,7 +102,7 @@ def test_a_file_without_events_is_one_line(run: Run, tmp_path: Path, content: by
     assert result.code == 1
     assert result.err.startswith(words)
     assert result.err.count("\n") == 1
-    assert result.out == "5 events taken, 0 duplicates, 0 flagged, 1 refused.\n"
+    assert result.out == "5 events ingested, 0 duplicates, 0 flagged, 1 refused.\n"
     refused = run("ingest", "notes.txt", "--json").json["refused"]
     assert [(one["file"], one["index"], one["line"], one["path"]) for one in refused] == [
         ("notes.txt", None, None, "$")
@@ -110,7 +110,7 @@ def test_a_file_without_events_is_one_line(run: Run, tmp_path: Path, content: by
 
 
 @pytest.mark.parametrize("missing", ["nowhere.jsonl", ".", "no\nwhere"])
-def test_a_missing_file_stops_before_anything_is_taken(run: Run, tmp_path: Path, missing: str) -> None:
+def test_a_missing_file_stops_before_anything_is_ingested(run: Run, tmp_path: Path, missing: str) -> None:
     (tmp_path / "good.jsonl").write_text(lines(FIVE))
     result = run("ingest", "good.jsonl", missing)
     assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
@@ -127,11 +127,11 @@ def test_an_unreadable_file(run: Run, tmp_path: Path) -> None:
     assert (result.code, result.err) == (1, "Error: Cannot read secret.jsonl: Permission denied.\n")
 
 
-def test_a_file_that_breaks_off(run: Run, tmp_path: Path) -> None:
+def test_a_truncated_file(run: Run, tmp_path: Path) -> None:
     broken = Path("/proc/self/mem")  # can be opened, and not read
     if not broken.exists():
         pytest.skip("not run: this system has no /proc")
     (tmp_path / "good.jsonl").write_text(lines(FIVE))
     result = run("ingest", str(broken), "good.jsonl")
     assert (result.code, result.err) == (1, "Error: /proc/self/mem cannot be read: Input/output error.\n")
-    assert result.out == "5 events taken, 0 duplicates, 0 flagged, 1 refused.\n"
+    assert result.out == "5 events ingested, 0 duplicates, 0 flagged, 1 refused.\n"

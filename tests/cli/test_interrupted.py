@@ -1,4 +1,4 @@
-"""Commands that start Spark, interrupted: their JVM ends with them, though the signal reaches the command alone."""
+"""Interrupted commands that start Spark: their JVM ends with them, though only the command gets the signal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headwater.store.store import Store
 from tests.support import why_missing
 
 pytestmark = pytest.mark.xdist_group("spark-rows")
-PATIENCE = 90
+TIMEOUT = 90
 HEADWATER = """
 import runpy, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have it ignored
@@ -26,8 +26,8 @@ runpy.run_module("headwater", run_name="__main__")
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="not run: processes are looked up in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_its_jvm_ends_with_it(number: signal.Signals, sqlite_url: str, tmp_path: Path) -> None:
-    """While Spark starts: later the JVM sees for itself that we are gone."""
+def test_the_jvm_ends_with_the_command(number: signal.Signals, sqlite_url: str, tmp_path: Path) -> None:
+    """While Spark starts: later the JVM detects itself that its parent is gone."""
     if (reason := why_missing("java")) is not None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
     Store(sqlite_url).close()
@@ -39,12 +39,12 @@ def test_its_jvm_ends_with_it(number: signal.Signals, sqlite_url: str, tmp_path:
         )  # fmt: skip
     started: list[int] = []
     try:
-        awaited(lambda: bool(jvms_of(command.pid)) or command.poll() is not None)
+        wait_for(lambda: bool(jvms_of(command.pid)) or command.poll() is not None)
         started = jvms_of(command.pid)
         assert started, (tmp_path / "said").read_text()
         os.kill(command.pid, number)
-        assert command.wait(PATIENCE) != 0
-        awaited(lambda: not any(is_running(process) for process in started))
+        assert command.wait(TIMEOUT) != 0
+        wait_for(lambda: not any(is_running(process) for process in started))
     finally:
         command.kill()
         command.wait()
@@ -53,15 +53,15 @@ def test_its_jvm_ends_with_it(number: signal.Signals, sqlite_url: str, tmp_path:
                 os.kill(process, signal.SIGKILL)
 
 
-def awaited(happens: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
+def wait_for(happens: Callable[[], bool]) -> None:
+    until = time.monotonic() + TIMEOUT
     while not happens():
         assert time.monotonic() < until, "it does not happen"
         time.sleep(0.02)
 
 
 def jvms_of(parent: int) -> list[int]:
-    """Those that it started itself, with Spark's class in their command line."""
+    """The JVMs that the process started itself, with Spark's class in their command line."""
     found = []
     for folder in Path("/proc").iterdir():
         try:

@@ -1,4 +1,4 @@
-"""Whatever goes wrong is one line on stderr and an exit code."""
+"""Every error is one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], int, str]] = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_line(run: Run, demo_url: str, mistake: str) -> None:
+def test_wrong_usage_is_one_line(run: Run, demo_url: str, mistake: str) -> None:
     arguments, code, words = MISTAKES[mistake]
     known = arguments[0] in top_level_commands() and arguments[0] != "db"
     result = run(*arguments, *(["--store", demo_url] if known else []))
@@ -69,7 +69,7 @@ def test_a_mistake_is_one_line(run: Run, demo_url: str, mistake: str) -> None:
     assert result.code == code
 
 
-ASKING = [
+QUERIES = [
     ("datasets",),
     ("dataset", "a"),
     ("upstream", "a"),
@@ -92,8 +92,8 @@ ASKING = [
 ]
 
 
-@pytest.mark.parametrize("arguments", ASKING, ids=" ".join)
-def test_asking_creates_no_store(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("arguments", QUERIES, ids=" ".join)
+def test_queries_create_no_store(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     result = run(*arguments, "--store", "sqlite:///mistyped/lineage.db")
     assert (result.code, result.out) == (1, "")
     assert re.fullmatch(r"Error: There is no store at sqlite:///.*mistyped/lineage\.db\..*\n", result.err)
@@ -109,13 +109,13 @@ def test_asking_creates_no_store(run: Run, tmp_path: Path, arguments: tuple[str,
         ("bad\nurl", r"bad\nurl"),
     ],
 )
-def test_a_bad_address_is_one_line(run: Run, url: str, words: str) -> None:
+def test_an_invalid_url_is_one_line(run: Run, url: str, words: str) -> None:
     result = run("datasets", "--store", url)
     assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
     assert words in result.err
 
 
-def test_a_file_that_is_no_database(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database(run: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.db").write_text("these are my notes\n" * 100)
     result = run("datasets", "--store", "sqlite:///notes.db")
     assert (result.code, result.err.count("\n")) == (1, 1)
@@ -128,7 +128,7 @@ def test_the_store_comes_from_the_environment(run: Run, demo_url: str, monkeypat
     assert run("datasets", "--store", "sqlite:///other.db").code == 1
 
 
-def test_a_fault_of_ours_is_one_line_too(run: Run, demo_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_one_line(run: Run, demo_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(*_: Any, **__: Any) -> None:
         raise KeyError("two\nlines")
 

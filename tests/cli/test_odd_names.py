@@ -1,4 +1,4 @@
-"""Names are data: shown harmlessly, answered exactly."""
+"""Names are data: shown without effect on the terminal, and answered exactly."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ODD_NAMES = [
 
 @pytest.fixture(scope="module")
 def odd_store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Every name, word and text of an event is odd, one event for each of the odd names."""
+    """Every name and text of an event is odd; one event for each odd name."""
     facet: Any = {"_producer": "p", "_schemaURL": "s"}
 
     def odd_event(name: str) -> Any:
@@ -84,7 +84,7 @@ def test_lists_of_odd_names(run: Run, odd_store: str, command: tuple[str, ...]) 
 
 
 @pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
-def test_odd_names_are_shown_harmlessly_and_answered_exactly(run: Run, odd_store: str, name: str) -> None:
+def test_odd_names_are_escaped_as_text_and_exact_as_json(run: Run, odd_store: str, name: str) -> None:
     whole = f"{name}/{name}"
     check_odd(run, odd_store, [name], "dataset", whole)
     check_odd(run, odd_store, [name], "upstream", whole, f"--column={name}")
@@ -105,7 +105,7 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(item)
 
 
-def test_errors_show_odd_names_harmlessly(run: Run, odd_store: str) -> None:
+def test_errors_escape_odd_names(run: Run, odd_store: str) -> None:
     result = run("upstream", "src/all", "--column", "no\x1b[31m\nsuch", "--store", odd_store)
     assert (result.code, result.err.count("\n")) == (1, 1)
     assert not CONTROL.search(result.err)

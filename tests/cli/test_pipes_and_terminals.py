@@ -1,4 +1,4 @@
-"""What is at the other end: a reader that leaves, a full disk, a terminal narrow or without Unicode, Ctrl-C."""
+"""Output to a closed pipe, a full disk, a narrow terminal or one without Unicode; and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ for command in json.loads(sys.argv[1]):
 
 
 def in_one_process(commands: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """As arguments of Python; names come as they are."""
+    """A Python command line that runs several commands in one process."""
     return ("-c", ONE_AFTER_THE_OTHER, json.dumps(commands, ensure_ascii=False))
 
 
 def parts(shown: str) -> list[tuple[int, str]]:
-    """Of each command its exit code, and what it showed."""
+    """The exit code and the output of each command."""
     *found, rest = shown.replace("\r\n", "\n").split(f"{NEXT}\n")
     assert rest == ""
     return [(int(code), out) for out, _, code in (part.rstrip("\n").rpartition("\n") for part in found)]
@@ -57,7 +57,7 @@ def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
-def test_a_reader_that_leaves_is_no_error(tmp_path: Path, form: tuple[str, ...]) -> None:
+def test_a_closed_pipe_is_not_an_error(tmp_path: Path, form: tuple[str, ...]) -> None:
     url = store_with(tmp_path, [event(n, ["a"], [f"{n}{'x' * 2000}"]) for n in range(100)])
     command = [sys.executable, "-m", "headwater", "downstream", "a", "--store", url, *form]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as left:
@@ -78,7 +78,7 @@ def test_a_full_disk_is_one_line(demo_url: str, form: tuple[str, ...]) -> None:
     assert (result.returncode, result.stderr) == (1, "Error: No space left on device.\n")
 
 
-def test_a_closed_stdout_is_survived(demo_url: str) -> None:
+def test_a_closed_stdout(demo_url: str) -> None:
     command = shlex.join([sys.executable, "-m", "headwater", "datasets", "--store", demo_url])
     result = subprocess.run(["sh", "-c", f"{command} >&-"], stderr=subprocess.PIPE, text=True, check=False)
     assert result.stderr == ""
@@ -106,7 +106,7 @@ def test_a_terminal_without_unicode(tmp_path: Path, environment: dict[str, str])
 
 
 def on_a_terminal(*arguments: str, cwd: Path, columns: int = 80) -> tuple[int, str]:
-    """Run a command on a terminal of its own; its exit code and all that it showed."""
+    """Runs a command on a terminal of its own; returns its exit code and output."""
     return python_on_a_terminal("-m", "headwater", *arguments, cwd=cwd, columns=columns)
 
 
@@ -156,7 +156,7 @@ NAMES_SHOWN: dict[tuple[str, ...], list[str]] = {
 
 @pytest.fixture(scope="module")
 def narrow(tmp_path_factory: pytest.TempPathFactory, demo_url: str) -> dict[tuple[str, ...], tuple[int, str]]:
-    """What these commands show on a terminal of 80 columns."""
+    """The output of these commands on a terminal of 80 columns."""
     commands = [[*arguments, "--store", demo_url] for arguments in NAMES_SHOWN]
     code, shown = python_on_a_terminal(*in_one_process(commands), cwd=tmp_path_factory.mktemp("narrow"), columns=80)
     assert code == 0
@@ -175,10 +175,10 @@ def test_names_are_not_broken_on_a_narrow_terminal(
         assert name in bare
 
 
-def test_progress_is_shown_and_taken_away(tmp_path: Path) -> None:
+def test_progress_is_shown_and_removed(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text(lines([event(n) for n in range(300)]) + "{}\n")
     code, shown = on_a_terminal("ingest", "events.jsonl", "--store", "sqlite:///s.db", cwd=tmp_path, columns=100)
     assert code == 1
     assert "Ingesting events" in shown
     assert "Refused events.jsonl line 301" in shown
-    assert "300 events taken, 0 duplicates, 0 flagged, 1 refused." in shown
+    assert "300 events ingested, 0 duplicates, 0 flagged, 1 refused." in shown

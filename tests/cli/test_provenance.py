@@ -1,4 +1,4 @@
-"""`headwater provenance`: what was stated is shown."""
+"""`headwater provenance` shows recorded statements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.cli.stores import event, store_with
 HEADINGS = ["When (UTC)", "Event", "By", "Operation", "Purpose", "Run"]
 
 
-def test_what_is_stated_is_shown(run: Run, tmp_path: Path) -> None:
+def test_statements_are_shown(run: Run, tmp_path: Path) -> None:
     url = store_with(tmp_path, [event(1)])
     words = ("--agent", "user:ann", "--agent-name", "Ann", "--operation", "export", "--method", "csv")
     context = (
@@ -39,7 +39,7 @@ def test_what_is_stated_is_shown(run: Run, tmp_path: Path) -> None:
     assert first["operation"] == {"type": "export", "method": "csv", "parameters": {"rows": "3", "to": "a=b"}}
 
 
-def test_nothing_is_known(run: Run, tmp_path: Path) -> None:
+def test_no_provenance(run: Run, tmp_path: Path) -> None:
     declared = event(1)
     del declared["run"], declared["eventType"]
     url = store_with(tmp_path, [declared])

@@ -1,4 +1,4 @@
-"""`headwater quality`: the newest word on it whole, those before it a line each."""
+"""`headwater quality` shows the newest report in full and one line for each earlier one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.cli.running import Run
 from tests.support.events import run_event
 
 
-def test_the_newest_whole_and_the_others_below(run: Run, tmp_path: Path, sqlite_url: str) -> None:
+def test_the_newest_in_full_and_the_others_below(run: Run, tmp_path: Path, sqlite_url: str) -> None:
     with hw.connect(sqlite_url) as lineage:
         lineage.ingest(run_event(outputs=["x"]))
     assert run("quality", "x", "--store", sqlite_url).out == "No quality is recorded for x.\n"

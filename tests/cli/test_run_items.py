@@ -1,4 +1,4 @@
-"""`headwater run RUN --items` and `headwater replay`, as a person calls them, after examples/daily_revenue.py."""
+"""`headwater run RUN --items` and `headwater replay` after examples/daily_revenue.py."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ SIXTH = "06ef0cad-9ee6-0a43-696c-1c6e32c86970"
 
 
 @pytest.fixture
-def estate(daily_revenue: Estate) -> Estate:
+def finished_run(daily_revenue: Estate) -> Estate:
     return daily_revenue
 
 
-def test_the_run_shows_its_nodes(estate: Estate, run: Run) -> None:
-    told = run("run", estate.run_id, *estate.store).out
+def test_the_run_shows_its_nodes(finished_run: Estate, run: Run) -> None:
+    told = run("run", finished_run.run_id, *finished_run.store).out
     pipeline = told[told.index("\nPipeline\n") :]
     assert re.search(r"^  priced +map +6 +5 +0 +1 +1 +\S+ m?s$", pipeline, re.MULTILINE)
     assert "  items  1 DeadLettered, 3 FilteredOut, 6 Emitted\n" in pipeline
 
 
-def test_items_are_chosen(estate: Estate, run: Run) -> None:
-    dead = run("run", estate.run_id, "--reason", "deadlettered", "--json", *estate.store).json
+def test_items_are_filtered(finished_run: Estate, run: Run) -> None:
+    dead = run("run", finished_run.run_id, "--reason", "deadlettered", "--json", *finished_run.store).json
     assert dead["counts"] == {"DeadLettered": 1}
     assert [item["correlation_id"] for item in dead["items"]] == [SIXTH]
     assert dead["items"][0]["error"] == "KeyError: 'GBP'"
-    named = run("run", estate.run_id, "--node", "named", "--source", "orders", "--json", *estate.store).json
+    named = run("run", finished_run.run_id, "--node", "named", "--source", "orders", "--json", *finished_run.store).json
     assert [json.loads(item["key"]) for item in named["items"]] == [{"order_id": 7}]
-    few = run("run", estate.run_id, "--items", "-n", "2", *estate.store).out
+    few = run("run", finished_run.run_id, "--items", "-n", "2", *finished_run.store).out
     assert few.count("customer_id=") == 2
     assert few.endswith("Stopped at 2 rows; --limit gives more.\n")
-    assert run("run", estate.run_id, "--node", "nowhere", *estate.store).out == "No matching items.\n"
+    assert run("run", finished_run.run_id, "--node", "nowhere", *finished_run.store).out == "No matching items.\n"
 
 
-def test_one_item_with_its_hops(estate: Estate, run: Run) -> None:
-    told = run("run", estate.run_id, "--item", SIXTH, *estate.store).out
+def test_one_item_with_its_hops(finished_run: Estate, run: Run) -> None:
+    told = run("run", finished_run.run_id, "--item", SIXTH, *finished_run.store).out
     lines = [line for line in told.splitlines() if not re.search(r"(in|out)  \{", line)]
     assert lines == [
         f"{SIXTH}  orders order_id=6  DeadLettered  at priced",
@@ -64,20 +64,20 @@ def test_one_item_with_its_hops(estate: Estate, run: Run) -> None:
         "├── priced  Error | DeadLettered  0 rows, 2 retries, exact",
         "└── error  KeyError: 'GBP'",
     ]
-    record = run("run", estate.run_id, "--item", SIXTH, "--json", *estate.store).json
+    record = run("run", finished_run.run_id, "--item", SIXTH, "--json", *finished_run.store).json
     assert [hop["node"] for hop in record["hops"]] == ["orders", "valid", "priced"]
 
 
-def test_what_is_not_there_is_said(estate: Estate, run: Run) -> None:
-    stranger = run("run", estate.run_id, "--item", "00000000-0000-0000-0000-000000000000", *estate.store)
+def test_unknown_names_are_reported(finished_run: Estate, run: Run) -> None:
+    stranger = run("run", finished_run.run_id, "--item", "00000000-0000-0000-0000-000000000000", *finished_run.store)
     assert (stranger.code, stranger.err.count("\n")) == (1, 1)
     assert "has no record of item 00000000" in stranger.err
-    wrong = run("run", estate.run_id, "--reason", "Lost", *estate.store)
-    assert "'Lost' is no reason. There are: DeadLettered, Error," in wrong.err
+    wrong = run("run", finished_run.run_id, "--reason", "Lost", *finished_run.store)
+    assert "'Lost' is not a reason. Reasons: DeadLettered, Error," in wrong.err
 
 
-def test_records_are_read_without_spark(estate: Estate) -> None:
-    with StoredItems(estate.items) as items:
+def test_records_are_read_without_spark(finished_run: Estate) -> None:
+    with StoredItems(finished_run.items) as items:
         assert items.counts() == {Reason.DEAD_LETTERED: 1, Reason.FILTERED_OUT: 3, Reason.EMITTED: 6}
         assert items.counts(source="orders") == {Reason.DEAD_LETTERED: 1, Reason.FILTERED_OUT: 2, Reason.EMITTED: 4}
         assert items.unresolved() == ()
@@ -89,11 +89,10 @@ def test_records_are_read_without_spark(estate: Estate) -> None:
         assert items.record("nobody") is None
         assert items.history("nobody") == ()
         assert len(items.records()) == 10
-    asking = (
-        f"from headwater.pipeline.items.stored_records import StoredItems; StoredItems({str(estate.items)!r}).records()"
-    )
-    code = f"import sys; {asking}; print(*sys.modules)"
-    assert "pyspark" not in python(estate.folder, "-c", code).split()
+    module = "headwater.pipeline.items.stored_records"
+    query = f"from {module} import StoredItems; StoredItems({str(finished_run.items)!r}).records()"
+    code = f"import sys; {query}; print(*sys.modules)"
+    assert "pyspark" not in python(finished_run.folder, "-c", code).split()
 
 
 def event(run_id: str, **facet: Any) -> str:
@@ -125,7 +124,7 @@ def event(run_id: str, **facet: Any) -> str:
         ),
     ],
 )
-def test_runs_without_items_at_hand(run: Run, tmp_path: Path, facet: dict[str, Any], said: str) -> None:
+def test_runs_without_items(run: Run, tmp_path: Path, facet: dict[str, Any], said: str) -> None:
     url = f"sqlite:///{tmp_path}/lineage.db"
     with hw.connect(url) as lineage:
         lineage.ingest(event(RUN_ID, **facet))
@@ -135,7 +134,7 @@ def test_runs_without_items_at_hand(run: Run, tmp_path: Path, facet: dict[str, A
     assert run("run", RUN_ID, "--store", url).code == 0
 
 
-def test_records_that_are_none(tmp_path: Path) -> None:
+def test_invalid_records(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="no records of items"):
         StoredItems(tmp_path)
     (tmp_path / MANIFEST).write_text("{")
@@ -150,14 +149,16 @@ def test_records_that_are_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_letters_are_replayed_after_a_fix(estate: Estate, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(estate.folder, tmp_path / "shop"))  # of its own: others look at what the example left
-    estate = replace(estate, folder=folder)
+def test_dead_letters_are_replayed_after_a_fix(finished_run: Estate, tmp_path: Path) -> None:
+    folder = Path(
+        shutil.copytree(finished_run.folder, tmp_path / "shop")
+    )  # of its own: others look at what the example left
+    finished_run = replace(finished_run, folder=folder)
     (folder / "orders.json").write_text('{"order_id": 1, "currency": "EUR"}\n{"order_id": 2, "currency": "GBP"}\n')
     (folder / "shop.py").write_text(SHOP)
     first = python(folder, "shop.py").split()[-1]
     (folder / "shop.py").write_text(SHOP.replace('{"EUR": 1.0}', '{"EUR": 1.0, "GBP": 1.2}'))
-    replay = ("-m", "headwater", "replay", "shop.py:pipeline", "--run", first, *estate.store)
+    replay = ("-m", "headwater", "replay", "shop.py:pipeline", "--run", first, *finished_run.store)
     (told,) = json.loads(python(folder, *replay, "--json"))
     assert told == {
         "node": "priced",
@@ -170,7 +171,7 @@ def test_letters_are_replayed_after_a_fix(estate: Estate, tmp_path: Path) -> Non
     lines = [line for file in (folder / "report").glob("*.json") for line in file.read_text().splitlines()]
     assert sorted(json.loads(line)["order_id"] for line in lines) == [1, 2]
     assert python(folder, *replay) == "No dead letters.\n"
-    shown = python(folder, "-m", "headwater", "run", told["run_id"], *estate.store)
+    shown = python(folder, "-m", "headwater", "run", told["run_id"], *finished_run.store)
     assert f"replays  dead letters of priced, of run {first}" in shown
 
 
@@ -184,7 +185,7 @@ def test_letters_are_replayed_after_a_fix(estate: Estate, tmp_path: Path) -> Non
         ("some.py:number", "'number' in some.py is int, not a pipeline. It has: known."),
     ],
 )
-def test_a_pipeline_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, said: str) -> None:
+def test_a_missing_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, said: str) -> None:
     from headwater.cli.failures import CliError
     from headwater.cli.replay import load_pipeline
 

@@ -1,4 +1,4 @@
-"""Starting: the version, the help, and how little is loaded."""
+"""Start-up: the version, the help, and which modules are imported."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_help_lists_every_command_in_its_group(run: Run, arguments: tuple[str, .
         assert re.search(rf"^  {name}  +\S", result.out, re.MULTILINE), name
 
 
-def test_starting_imports_nothing_heavy(tmp_path: Path) -> None:
+def test_startup_imports_nothing_heavy(tmp_path: Path) -> None:
     code = "import sys, headwater.cli.app; print(*{name.split('.')[0] for name in sys.modules})"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert not {"pyspark", "sqlalchemy", "alembic", "openlineage", "rich"} & set(result.stdout.split())
 
 
-def test_asking_never_imports_pyspark(tmp_path: Path, demo_url: str) -> None:
+def test_queries_never_import_pyspark(tmp_path: Path, demo_url: str) -> None:
     code = (
         "import sys\nfrom headwater.cli.app import app\nfrom headwater.cli.failures import run_app\n"
         f"run_app(app, ['upstream', {REPORT!r}, '--store', {demo_url!r}])\n"

@@ -1,4 +1,4 @@
-"""Audit and administration: `verify` and `db upgrade`."""
+"""Audit and administration: `verify`, `db upgrade` and `db max-direct-edges`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.cli.running import Run
 from tests.cli.stores import FIVE, store_with
 
 
-def test_verify_names_the_first_thing_that_does_not_hold(run: Run, tmp_path: Path) -> None:
+def test_verify_names_the_first_failure(run: Run, tmp_path: Path) -> None:
     url = store_with(tmp_path, FIVE)
     assert run("verify", "--store", url).out.startswith("The audit log holds: 5 entries.\nLast hash: ")
     with sqlite3.connect(tmp_path / "store.db") as database:
@@ -43,9 +43,7 @@ def test_db_upgrade(run: Run, tmp_path: Path) -> None:
 def test_db_max_direct_edges(run: Run, tmp_path: Path) -> None:
     url = store_with(tmp_path, FIVE)
     answer = run("db", "max-direct-edges", "0", "--store", url)
-    assert re.fullmatch(
-        r"The maximum number of direct edges is 0, 10,000 before\. Runs folded again: \d\.\n", answer.out
-    )
+    assert re.fullmatch(r"The maximum number of direct edges is 0, 10,000 before\. Runs rebuilt: \d\.\n", answer.out)
     assert run("db", "max-direct-edges", "0", "--store", url, "--json").json["before"] == 0
     assert run("verify", "--store", url).code == 0
     assert run("audit", "--event-type", "store.limited", "--store", url, "--json").json[0]["details"]["before"] == 0

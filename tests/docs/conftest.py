@@ -1,7 +1,7 @@
-"""What came of a page is looked at by a module of its own: its assertions are to tell what they found, too."""
+"""Rewrites the assertions of assumptions.py, too, so that their failures show values."""
 
 from __future__ import annotations
 
 import pytest
 
-pytest.register_assert_rewrite("tests.docs.presumed")
+pytest.register_assert_rewrite("tests.docs.assumptions")

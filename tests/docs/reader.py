@@ -1,4 +1,4 @@
-"""Somebody who does what a page says, line by line, and looks whether it comes out as shown."""
+"""Runs the commands of a page line by line and compares their output with what the page shows."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from tests.docs.shell import Answer, NotAtWork, Shell
+from tests.docs.shell import BackgroundCommandFailed, CommandResult, Shell
 from tests.server.running import free_port
 from tests.support.console import agrees, blocks
 
 ROOT = Path(__file__).parents[2]
-TYPED = ("sh", "bash", "shell")
-"""Blocks whose every line is typed; of a `console` it is those with a `$`."""
-OF_OTHERS = ("createdb", "curl", "dbt-ol", "openssl")
-"""Programs that a machine may be without."""
+SHELL_LANGUAGES = ("sh", "bash", "shell")
+"""Blocks in which every line is a command; in a `console` these are the lines with a `$`."""
+OPTIONAL_PROGRAMS = ("createdb", "curl", "dbt-ol", "openssl")
+"""Programs that may be missing on a machine."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Command:
     shown: str
 
     @property
-    def bare(self) -> str:
-        return bare(self.text)
+    def without_comment(self) -> str:
+        return without_comment(self.text)
 
 
-def bare(line: str) -> str:
-    """Without what is said about it behind it."""
+def without_comment(line: str) -> str:
+    """The line without the comment behind it."""
     return re.sub(r"\s+# .*$", "", line)
 
 
@@ -46,128 +46,135 @@ def commands(page: Path) -> Iterator[Command]:
             assert block.text.startswith("$ "), f"{name}: a console begins with a command:\n{block.text}"
             for text, shown in block.commands():
                 yield Command(name, text, shown)
-        elif block.language in TYPED:
+        elif block.language in SHELL_LANGUAGES:
             for line in block.text.splitlines():
                 if line and not line.startswith("#"):
                     yield Command(name, line, "")
 
 
 class Values(dict[str, "str | Callable[[], str]"]):
-    """What a name stands for; it may be asked for when it is first needed."""
+    """Values of placeholders; a callable is called whenever its value is needed."""
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
         return value() if callable(value) else value
 
 
-Meanwhile = Mapping[str, "str | Callable[[Reader], None]"]
+StepsBefore = Mapping[str, "str | Callable[[Reader], None]"]
 
 
 class Reader:
-    """``stands_for``: what is an example on the pages, and what it is here.
+    """``replacements``: values for the examples of the pages.
 
-    ``once``: what begins so is done once, and whoever does it again gets that answer. Several pages ask Spark the same.
+    ``cached``: commands with such a prefix run once, and their result is reused, because several pages have the same
+    Spark commands.
     """
 
-    def __init__(self, shell: Shell, stands_for: Mapping[str, str], once: tuple[str, ...] = ()) -> None:
+    def __init__(self, shell: Shell, replacements: Mapping[str, str], cached: tuple[str, ...] = ()) -> None:
         self.shell = shell
         self.values = Values(folder=str(shell.folder))
-        self.answers: dict[str, Answer] = {}
-        self._once = once
-        self._asked: dict[str, Answer] = {}
-        self._stands_for = stands_for
-        self._examples = re.compile("|".join(sorted(map(re.escape, stands_for), key=len, reverse=True)))
+        self.results: dict[str, CommandResult] = {}
+        self._cached = cached
+        self._cached_results: dict[str, CommandResult] = {}
+        self._replacements = replacements
+        self._examples = re.compile("|".join(sorted(map(re.escape, replacements), key=len, reverse=True)))
         self._server = ExitStack()
 
     @property
     def folder(self) -> Path:
         return self.shell.folder
 
-    def follows(
-        self, told: list[Command], meanwhile: Meanwhile, endless: Mapping[str, Callable[[Reader], bool]]
+    def run_page(
+        self,
+        commands_of_page: list[Command],
+        steps: StepsBefore,
+        until_interrupted: Mapping[str, Callable[[Reader], bool]],
     ) -> list[str]:
-        """What could not be run for want of a program of others.
+        """Runs the commands and returns those that could not run, because a program is missing.
 
-        ``meanwhile``: what happens before a command that begins so. ``endless``: how one sees that it is at work.
+        ``steps``: what runs before a command with such a prefix. ``until_interrupted``: commands that do not end, each
+        with the check that it is ready.
         """
         wrong, missing = [], []
         with self._server:
-            for command in told:
-                if (program := self._lacks(command)) is not None:
-                    missing.append(f"{command.bare}: there is no {program} here")
+            for command in commands_of_page:
+                if (program := self._missing_program(command)) is not None:
+                    missing.append(f"{command.without_comment}: {program} is not installed")
                     continue
                 try:
-                    self._what_happens_before(command, meanwhile)
-                    fault = self._fault(command, endless.get(command.bare))
+                    self._run_steps_before(command, steps)
+                    failure = self._failure(command, until_interrupted.get(command.without_comment))
                 except pytest.skip.Exception as skipped:
-                    missing.append(f"{command.bare}: {skipped}")
+                    missing.append(f"{command.without_comment}: {skipped}")
                     continue
-                if fault is not None:
-                    wrong.append(fault)
+                if failure is not None:
+                    wrong.append(failure)
         assert wrong == [], "\n".join(wrong)
         return missing
 
-    def here(self, text: str) -> str:
-        """With what stands here for the examples of the page."""
-        return self._examples.sub(lambda found: self._stands_for[found[0]].format_map(self.values), text)
+    def with_replacements(self, text: str) -> str:
+        """The text with the examples of the page replaced."""
+        return self._examples.sub(lambda found: self._replacements[found[0]].format_map(self.values), text)
 
-    def types(self, line: str) -> str:
-        """What the page takes for granted."""
-        answer = self.shell.types(line)
-        assert answer.code == 0, f"$ {line}\n{answer.err}"
-        return answer.out
+    def run(self, line: str) -> str:
+        """Runs a command that the page assumes; it must succeed."""
+        result = self.shell.run(line)
+        assert result.code == 0, f"$ {line}\n{result.err}"
+        return result.out
 
-    def asks(self, line: str) -> Answer:
-        if not line.startswith(self._once):
-            return self.shell.types(line)
-        question = bare(line)
-        if question not in self._asked:
-            self._asked[question] = self.shell.types(line)
-        return self._asked[question]
+    def run_or_cached(self, line: str) -> CommandResult:
+        if not line.startswith(self._cached):
+            return self.shell.run(line)
+        command = without_comment(line)
+        if command not in self._cached_results:
+            self._cached_results[command] = self.shell.run(line)
+        return self._cached_results[command]
 
-    def knows(self, line: str, answer: Answer) -> None:
-        self._asked[line] = answer
+    def add_cached_result(self, line: str, result: CommandResult) -> None:
+        self._cached_results[line] = result
 
-    def _what_happens_before(self, command: Command, meanwhile: Meanwhile) -> None:
-        for beginning, happens in meanwhile.items():
-            if command.text.startswith(beginning):
-                self.types(happens) if isinstance(happens, str) else happens(self)
+    def _run_steps_before(self, command: Command, steps: StepsBefore) -> None:
+        for prefix, step in steps.items():
+            if command.text.startswith(prefix):
+                self.run(step) if isinstance(step, str) else step(self)
 
-    def _lacks(self, command: Command) -> str | None:
+    def _missing_program(self, command: Command) -> str | None:
         program = re.sub(r"^(\w+=\S+ )+", "", command.text).split()[0]
-        return program if program in OF_OTHERS and not self.shell.has(program) else None
+        return program if program in OPTIONAL_PROGRAMS and not self.shell.has_program(program) else None
 
-    def _fault(self, command: Command, until: Callable[[Reader], bool] | None) -> str | None:
+    def _failure(self, command: Command, until: Callable[[Reader], bool] | None) -> str | None:
         try:
-            if command.bare.startswith("headwater serve"):
-                self._serves(command)
+            if command.without_comment.startswith("headwater serve"):
+                self._start_server(command)
                 return None
             if until is not None:
-                with self.shell.goes_on(self.here(command.text), lambda: until(self)):
+                with self.shell.run_in_background(self.with_replacements(command.text), lambda: until(self)):
                     return None
-        except NotAtWork as why:
+        except BackgroundCommandFailed as why:
             return f"{command.page}: $ {command.text}\n{why}"
-        typed, shown = self.here(command.text), self.here(command.shown)
-        answer = self.asks(typed)
-        self.answers[command.bare] = answer
-        said = answer.err + answer.out if command.bare.startswith("headwater") else answer.out
-        refused = command.shown.startswith("Error: ")
-        if answer.code != int(refused) or (shown and not agrees(shown, said)):
-            return f"{command.page}: $ {typed}\n{answer.out}{answer.err}[{answer.code}]"
+        line, shown = self.with_replacements(command.text), self.with_replacements(command.shown)
+        result = self.run_or_cached(line)
+        self.results[command.without_comment] = result
+        output = result.err + result.out if command.without_comment.startswith("headwater") else result.out
+        is_error = command.shown.startswith("Error: ")
+        if result.code != int(is_error) or (shown and not agrees(shown, output)):
+            return f"{command.page}: $ {line}\n{result.out}{result.err}[{result.code}]"
         return None
 
-    def _serves(self, command: Command) -> None:
-        """It goes on while the page does, or until it tells of another."""
+    def _start_server(self, command: Command) -> None:
+        """Starts the server, which runs until the page ends or starts another."""
         self._server.close()
         port = free_port()
         address = f"http://127.0.0.1:{port}"
         self.values |= {"port": str(port), "server": address}
-        self._server.enter_context(self.shell.goes_on(self.here(command.text), lambda: is_ready(address)))
+        self._server.enter_context(
+            self.shell.run_in_background(self.with_replacements(command.text), lambda: is_ready(address))
+        )
 
 
 def is_ready(address: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{address}/health/ready", timeout=5) as answer:
-            return bool(answer.status == 200)
+        with urllib.request.urlopen(f"{address}/health/ready", timeout=5) as result:
+            return bool(result.status == 200)
     except OSError:
         return False

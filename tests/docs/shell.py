@@ -1,4 +1,4 @@
-"""A shell for whoever does what a page says: a folder of their own, and the programs that pages speak of."""
+"""A shell that runs the commands of a page in its own folder, with the programs that pages use."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ from typing import Self
 from tests.cli.running import bare_environment
 from tests.support.spark import short_job_environment
 
-DESK = Path(__file__).with_name("desk.py")
+PROGRAM = Path(__file__).with_name("command_process.py")
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandResult:
     code: int
     out: str
     err: str
 
 
-class NotAtWork(Exception):
-    """What should go on until Ctrl-C ended by itself, never began, or did not end well."""
+class BackgroundCommandFailed(Exception):
+    """A command that should run until Ctrl-C exited early, was never ready, or failed at its end."""
 
 
 @dataclass(frozen=True)
-class Typed:
+class RunningCommand:
     process: subprocess.Popen[bytes]
-    said: Path
+    output: Path
 
-    def answer(self) -> Answer:
-        out, err = ((self.said / name).read_text(errors="replace") for name in ("out", "err"))
-        return Answer(self.process.returncode, out, err)
+    def result(self) -> CommandResult:
+        out, err = ((self.output / name).read_text(errors="replace") for name in ("out", "err"))
+        return CommandResult(self.process.returncode, out, err)
 
 
-class Desk:
-    """The process of desk.py, and the line by which a program of a shell hands over to it."""
+class CommandProcess:
+    """The process of command_process.py, and the script by which a program of the shell sends its command to it."""
 
     def __init__(self) -> None:
-        # The path of a socket has to be short, and that of a test's folder is not.
-        self._place = Path(tempfile.mkdtemp(prefix="headwater-desk-", dir="/tmp"))
+        # The path of a socket must be short, and that of a test's folder is not.
+        self._folder = Path(tempfile.mkdtemp(prefix="headwater-commands-", dir="/tmp"))
         self._process: subprocess.Popen[bytes] | None = None
 
-    def handed(self, program: str) -> str:
-        return f'exec {sys.executable} -I -S {DESK} hand {self._place / "socket"} {program} "$@"'
+    def sending_script(self, program: str) -> str:
+        return f'exec {sys.executable} -I -S {PROGRAM} send {self._folder / "socket"} {program} "$@"'
 
     def open(self, folder: Path, environment: dict[str, str]) -> None:
         if self._process is not None:
             return
         self._process = subprocess.Popen(
-            [sys.executable, str(DESK), "open", str(self._place / "socket")],
+            [sys.executable, str(PROGRAM), "serve", str(self._folder / "socket")],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -66,7 +66,7 @@ class Desk:
             stderr=subprocess.DEVNULL,
         )
         deadline = time.monotonic() + 180
-        while not (self._place / "socket").exists():
+        while not (self._folder / "socket").exists():
             assert self._process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -75,29 +75,29 @@ class Desk:
         if self._process is not None:
             self._process.kill()  # Spark's Java ends with it
             self._process.wait()
-        shutil.rmtree(self._place)
+        shutil.rmtree(self._folder)
 
 
 class Shell:
-    """`bash`, a process a line; what one line exports the next one has.
+    """`bash`, one process per line; a line gets the variables that earlier lines exported.
 
-    ``at_hand`` are the programs that the desk does. `headwater serve` and `headwater exec` become other processes, and
-    so are processes here.
+    The programs ``in_one_process`` run in the command process. `headwater serve` and `headwater exec` start other
+    programs, so each gets a process of its own.
     """
 
-    def __init__(self, folder: Path, at_hand: tuple[str, ...] = ("headwater",)) -> None:
+    def __init__(self, folder: Path, in_one_process: tuple[str, ...] = ("headwater",)) -> None:
         self.folder = folder / "work"
-        self._aside = folder / "aside"  # what is no part of what a page speaks of
-        self._tools = self._aside / "tools"
-        self.home = self._aside / "home"
+        self._private = folder / "aside"  # files that are not part of the page's examples
+        self._tools = self._private / "tools"
+        self.home = self._private / "home"
         for new in (self.folder, self._tools, self.home):
             new.mkdir(parents=True)
-        (self._aside / "exported").write_text("")
-        self._desk = Desk()
-        for name, how in (("headwater", f"{sys.executable} -m headwater"), ("python", sys.executable)):
-            real = f'exec {how} "$@"'
-            handed = f'case "$1" in serve | exec) {real} ;; esac\n{self._desk.handed(name)}'
-            self.tool(name, handed if name in at_hand else real)
+        (self._private / "exported").write_text("")
+        self._commands = CommandProcess()
+        for name, program in (("headwater", f"{sys.executable} -m headwater"), ("python", sys.executable)):
+            own_process = f'exec {program} "$@"'
+            sending_script = f'case "$1" in serve | exec) {own_process} ;; esac\n{self._commands.sending_script(name)}'
+            self.add_program(name, sending_script if name in in_one_process else own_process)
         self._environment = {
             **{name: value for name, value in bare_environment().items() if not name.startswith("HEADWATER_")},
             **short_job_environment(),
@@ -112,45 +112,45 @@ class Shell:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._desk.close()
+        self._commands.close()
 
-    def tool(self, name: str, script: str) -> None:
+    def add_program(self, name: str, script: str) -> None:
         (self._tools / name).write_text(f"#!/bin/sh\n{script}\n")
         (self._tools / name).chmod(0o755)
 
-    def has(self, program: str) -> bool:
+    def has_program(self, program: str) -> bool:
         return shutil.which(program, path=self._environment["PATH"]) is not None
 
-    def types(self, line: str) -> Answer:
-        exported = self._aside / "exported"
-        # What follows is behind a new line: what is typed may end with a comment.
-        with self._typed(f"{{\n{line}\n}}\ncode=$?\nexport -p > {exported}\nexit $code") as typed:
-            typed.process.wait(600)
-        return typed.answer()
+    def run(self, line: str) -> CommandResult:
+        exported = self._private / "exported"
+        # The closing brace is on a new line, because the line may end with a comment.
+        with self._started(f"{{\n{line}\n}}\ncode=$?\nexport -p > {exported}\nexit $code") as command:
+            command.process.wait(600)
+        return command.result()
 
     @contextmanager
-    def goes_on(self, line: str, until: Callable[[], bool]) -> Iterator[None]:
-        """What does not end by itself: it is there once ``until`` says so, and gets Ctrl-C when the block is left."""
-        with self._typed(line) as typed:
+    def run_in_background(self, line: str, until: Callable[[], bool]) -> Iterator[None]:
+        """Runs an endless command. It is ready when ``until`` is true, and gets Ctrl-C at the end."""
+        with self._started(line) as command:
             deadline = time.monotonic() + 300
             while not until():
-                if typed.process.poll() is not None or time.monotonic() > deadline:
-                    raise NotAtWork(typed.answer())
+                if command.process.poll() is not None or time.monotonic() > deadline:
+                    raise BackgroundCommandFailed(command.result())
                 time.sleep(0.1)
             yield
-            os.killpg(typed.process.pid, signal.SIGINT)
-            typed.process.wait(180)
-            if typed.answer().code != 0:
-                raise NotAtWork(typed.answer())
+            os.killpg(command.process.pid, signal.SIGINT)
+            command.process.wait(180)
+            if command.result().code != 0:
+                raise BackgroundCommandFailed(command.result())
 
     @contextmanager
-    def _typed(self, script: str) -> Iterator[Typed]:
-        self._desk.open(self.folder, self._environment)
-        # Files, and not pipes: Spark's Java holds on to what it has inherited.
-        said = Path(tempfile.mkdtemp(dir=self._aside))
-        with (said / "out").open("wb") as out, (said / "err").open("wb") as err:
+    def _started(self, script: str) -> Iterator[RunningCommand]:
+        self._commands.open(self.folder, self._environment)
+        # Files, not pipes: Spark's JVM keeps inherited descriptors open.
+        output = Path(tempfile.mkdtemp(dir=self._private))
+        with (output / "out").open("wb") as out, (output / "err").open("wb") as err:
             process = subprocess.Popen(
-                ["bash", "-c", f". {self._aside / 'exported'}\n{script}"],
+                ["bash", "-c", f". {self._private / 'exported'}\n{script}"],
                 cwd=self.folder,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -159,7 +159,7 @@ class Shell:
                 start_new_session=True,
             )
         try:
-            yield Typed(process, said)
+            yield RunningCommand(process, output)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)

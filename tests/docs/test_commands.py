@@ -1,6 +1,6 @@
-"""Every command of the pages is run, in the order in which it stands there, on what the page takes for granted.
+"""Runs every command of the pages, in the order of the page, after the set-up that the page assumes.
 
-Those of docs/tutorial.md and most of docs/cli.md have tests of their own; what cannot be run is in NOT_RUN.
+Most commands of docs/tutorial.md and docs/cli.md have tests of their own; those that cannot run are in NOT_RUN.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ import pytest
 
 from tests.cli.stores import RUN_B
 from tests.cli.test_documentation import examples
-from tests.docs.presumed import (
+from tests.docs.assumptions import (
     CAPTURED,
     DEMO,
     PIPELINES,
     Step,
-    a_database_server,
-    a_job,
-    airflow_tells,
-    all_have_told,
-    another_lands,
-    asked_over_http,
-    at_another_machine,
-    captured_orders,
-    captured_twice,
-    demo,
-    has_landed,
-    letters_of_a_shop,
-    moved,
-    nothing,
-    pipeline_that_ran,
-    requests_to_send,
-    senders,
-    signed_by_hand,
-    signing,
-    store,
-    what_the_readme_shows,
-    what_the_reference_shows,
+    add_second_landing_file,
+    capture_orders,
+    check_all_producers,
+    check_captured_twice,
+    check_http_answers,
+    check_restored_store,
+    database_server,
+    demo_store,
+    event_producers,
+    export_store,
+    finished_pipeline,
+    move_to_another_machine,
+    no_step,
+    readme_examples,
+    record_requests,
+    reference_examples,
+    run_airflow_client,
+    second_file_is_archived,
+    shop_dead_letters,
+    signing_key,
+    split_checkpoint,
+    write_job,
 )
-from tests.docs.reader import ROOT, TYPED, Command, Meanwhile, Reader, commands
+from tests.docs.reader import ROOT, SHELL_LANGUAGES, Command, Reader, StepsBefore, commands
 from tests.docs.shell import Shell
 from tests.docs.test_pages import PAGES
 from tests.support import why_missing
@@ -50,40 +50,40 @@ from tests.support.console import blocks
 from tests.support.daily_revenue import DailyRevenue
 from tests.support.postgres import PostgresServer
 
-pytestmark = pytest.mark.xdist_group("daily_revenue")  # with all who look at it: the example runs once
+pytestmark = pytest.mark.xdist_group("daily_revenue")  # with all tests that read it: the example runs once
 
 README, CLI, TUTORIAL = "README.md", "docs/cli.md", "docs/tutorial.md"
 
 NOT_RUN = {
-    "./dev setup": "installs from the network; it has run before any test does",
-    "./dev demo": "installs from the network, and runs for minutes",
+    "./dev setup": "installs from the network; it ran before the tests",
+    "./dev demo": "installs from the network and runs for minutes",
     "./dev check": "CI runs it",
-    "./dev test": "it is what runs this",
-    "./dev test --all": "it is what runs this",
-    "./dev test --changed": "it is what runs this",
-    "./dev test --quick": "it is what runs this",
-    "./dev test --stress tests/store/test_runs.py::test_times": "it is what runs this",
-    "./dev test --spark 3.5": "makes another venv from the network; CI runs it",
+    "./dev test": "it runs these tests",
+    "./dev test --all": "it runs these tests",
+    "./dev test --changed": "it runs these tests",
+    "./dev test --quick": "it runs these tests",
+    "./dev test --stress tests/store/test_runs.py::test_times": "it runs these tests",
+    "./dev test --spark 3.5": "creates another venv from the network; CI runs it",
     "./dev describe": "writes ui/openapi.json, which a test compares with the server",
-    "./dev bench graph": "a benchmark, which wants the machine for itself",
-    "./dev lock": "asks the registry for versions",
-    ". .venv/bin/activate": "the venv that `./dev demo` makes",
+    "./dev bench graph": "a benchmark, which needs an idle machine",
+    "./dev lock": "queries the registry for versions",
+    ". .venv/bin/activate": "the venv that `./dev demo` creates",
     "pip install 'headwater[server]'": "installs from a registry",
-    "OPENLINEAGE_URL=http://127.0.0.1:8321 airflow …": "a scheduler of Airflow, which is not installed",
+    "OPENLINEAGE_URL=http://127.0.0.1:8321 airflow …": "needs Airflow, which is not installed",
 }
 
-ELSEWHERE = {
+RUN_BY_OTHER_TESTS = {
     "headwater exec --namespace prod examples/orders_daily.py": ("docs/cli.md", "tests/capture/test_processes.py"),
     "headwater doctor --spark": ("docs/how-to/databricks-emr.md", "tests/doctor/test_trial.py"),
 }
-"""Taken from the page by a test that starts Spark for it anyway."""
+"""Read from the page by another test, which starts Spark anyway: the page, and the test."""
 
-STANDS_FOR = {
+REPLACEMENTS = {
     # names of machines, folders and buckets
     "http://127.0.0.1:8321": "{server}",
     "http://lineage.example.com:8321": "{server}",
     "headwater serve": "headwater serve --port {port}",
-    "--host 0.0.0.0": "--host 127.0.0.1",  # nothing of a test can be reached from elsewhere
+    "--host 0.0.0.0": "--host 127.0.0.1",  # a server of a test is reachable only from this machine
     "postgresql://lineage@db.example.com/lineage": "{postgres}",
     "postgresql://localhost/lineage": "{postgres}",
     "sqlite:////srv/lineage/lineage.db": "sqlite:///{folder}/srv/lineage.db",
@@ -102,92 +102,101 @@ STANDS_FOR = {
     "hw_20e2d65a75e6_LvO5FEkK9UXm7JSe6NGcOr0acqlAtzPeGlQObTHJHdM": "hw_...",
     "Key 20e2d65a75e6": "Key ...",
     "=hw_…": "={secret}",
-    # what does not end by itself
+    # commands that do not end by themselves
     "headwater records work  ": "headwater records work --until-empty  ",
 }
-"""What is an example on the pages, in commands and in what they answer, and what it is here."""
+"""Replacements for the examples of the pages, in commands and in their output."""
 
 
-# -- which commands there are ---------------------------------------------------------------------
+# -- the commands --------------------------------------------------------------------------------
 
 
 def to_run(page: Path) -> list[Command]:
-    found = list(commands(page))
+    listed = list(commands(page))
     name = str(page.relative_to(ROOT))
     if name == TUTORIAL:
         consoles = {
             text for block in blocks(page.read_text()) if block.language == "console" for text, _ in block.commands()
         }
-        found = [command for command in found if command.text not in consoles]
+        listed = [command for command in listed if command.text not in consoles]
     if name == CLI:
         done = {text for text, _ in examples()}
-        found = [first for first in first_of_each(page) if first.text not in done]
-    return [command for command in found if command.bare not in NOT_RUN.keys() | ELSEWHERE.keys()]
+        listed = [first for first in first_command_of_each_block(page) if first.text not in done]
+    return [command for command in listed if command.without_comment not in NOT_RUN.keys() | RUN_BY_OTHER_TESTS.keys()]
 
 
-def first_of_each(page: Path) -> Iterator[Command]:
-    """Of docs/cli.md, where what a command answers may have a `$` in it: it is one for each block."""
+def first_command_of_each_block(page: Path) -> Iterator[Command]:
+    """The commands of docs/cli.md: one per block, because its output may contain a `$`."""
     for block in blocks(page.read_text()):
         if block.language == "console":
             text, _, shown = block.text.removeprefix("$ ").partition("\n")
             yield Command(CLI, text, shown)
-        elif block.language in TYPED:
+        elif block.language in SHELL_LANGUAGES:
             yield from (Command(CLI, line, "") for line in block.text.splitlines())
 
 
-TO_RUN = {str(page.relative_to(ROOT)): found for page in PAGES if (found := to_run(page))}
+TO_RUN = {str(page.relative_to(ROOT)): listed for page in PAGES if (listed := to_run(page))}
 
 
-def test_what_is_not_run_is_still_there() -> None:
-    there = {command.bare for page in PAGES for command in commands(page)}
-    assert (NOT_RUN.keys() | ELSEWHERE.keys()) - there == set()
-    assert [test for page, test in ELSEWHERE.values() if Path(page).name not in (ROOT / test).read_text()] == []
+def test_skipped_commands_are_in_the_pages() -> None:
+    documented = {command.without_comment for page in PAGES for command in commands(page)}
+    assert (NOT_RUN.keys() | RUN_BY_OTHER_TESTS.keys()) - documented == set()
+    assert [
+        test for page, test in RUN_BY_OTHER_TESTS.values() if Path(page).name not in (ROOT / test).read_text()
+    ] == []
 
 
-def test_what_stands_for_something_is_still_there() -> None:
-    there = "\n".join(f"{each.text}\n{each.shown}" for found in TO_RUN.values() for each in found)
-    assert [example for example in STANDS_FOR if example not in there] == []
+def test_replaced_examples_are_in_the_pages() -> None:
+    documented = "\n".join(f"{command.text}\n{command.shown}" for listed in TO_RUN.values() for command in listed)
+    assert [example for example in REPLACEMENTS if example not in documented] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_command_is_in_a_block_that_says_so(page: Path) -> None:
+def test_commands_are_in_command_blocks(page: Path) -> None:
     text = page.read_text()
-    assert re.findall(r"^(?:[ \t]+```|[ \t]*~~~).*$", text, re.MULTILINE) == [], "no such block is looked into"
-    looks_so = re.compile(r"(\$ |headwater |\./dev |pip |python |curl |openssl |spark-submit |export |[A-Z_]+=\S+ )")
-    plain = [block.text for block in blocks(text) if block.language not in ("console", "csv", "python", *TYPED)]
-    assert [line for block in plain for line in block.splitlines() if looks_so.match(line)] == []
+    assert re.findall(r"^(?:[ \t]+```|[ \t]*~~~).*$", text, re.MULTILINE) == [], "blocks in this form are not tested"
+    command_line = re.compile(
+        r"(\$ |headwater |\./dev |pip |python |curl |openssl |spark-submit |export |[A-Z_]+=\S+ )"
+    )
+    plain = [
+        block.text for block in blocks(text) if block.language not in ("console", "csv", "python", *SHELL_LANGUAGES)
+    ]
+    assert [line for block in plain for line in block.splitlines() if command_line.match(line)] == []
 
 
-def test_dev_knows_what_is_said_of_it() -> None:
+def test_documented_dev_commands_exist() -> None:
     usage = (ROOT / "dev").read_text().split('"""')[1]
-    said = {
-        command.bare.split()[1] for page in PAGES for command in commands(page) if command.bare.startswith("./dev ")
+    names = {
+        command.without_comment.split()[1]
+        for page in PAGES
+        for command in commands(page)
+        if command.without_comment.startswith("./dev ")
     }
-    assert said
-    assert [name for name in said if f"./dev {name}" not in usage] == []
+    assert names
+    assert [name for name in names if f"./dev {name}" not in usage] == []
 
 
-# -- and they are run -----------------------------------------------------------------------------
+# -- running them ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Presumed:
-    """What there is before the page begins, what happens before a command that begins so, and what came of it all."""
+class Assumptions:
+    """The set-up of a page, the steps before commands with such a prefix, and the check of the results."""
 
     before: Step
-    meanwhile: Meanwhile = field(default_factory=dict)
-    after: Step = nothing
-    at_the_shop: bool = False
+    steps: StepsBefore = field(default_factory=dict)
+    after: Step = no_step
+    in_shared_folder: bool = False
 
 
-PRESUMED = {
-    README: Presumed(
-        what_the_readme_shows,
-        {"headwater keys new": store("shop.db")},
-        at_the_shop=True,
+ASSUMPTIONS = {
+    README: Assumptions(
+        readme_examples,
+        {"headwater keys new": export_store("shop.db")},
+        in_shared_folder=True,
     ),
-    CLI: Presumed(
-        what_the_reference_shows,
+    CLI: Assumptions(
+        reference_examples,
         {
             "headwater trace": CAPTURED,
             "headwater rows prune": "export HEADWATER_ROWS_LOCATION=lineage/rows",
@@ -195,66 +204,71 @@ PRESUMED = {
             "headwater replay": PIPELINES,
             "headwater records": DEMO,
         },
-        at_the_shop=True,
+        in_shared_folder=True,
     ),
-    "docs/access.md": Presumed(nothing),
-    "docs/assurance.md": Presumed(signing, {"openssl": signed_by_hand}),
-    "docs/how-to/airflow-dbt.md": Presumed(senders, {"OPENLINEAGE_PARENT_ID": airflow_tells}, all_have_told),
-    "docs/how-to/audit.md": Presumed(signing, {"headwater verify evidence.json": at_another_machine}),
-    "docs/how-to/existing-job.md": Presumed(a_job, after=captured_twice),
-    "docs/how-to/postgresql.md": Presumed(nothing, after=moved),
-    "docs/pipelines.md": Presumed(letters_of_a_shop, {"headwater": PIPELINES}, at_the_shop=True),
-    "docs/records.md": Presumed(
-        requests_to_send, {"headwater records stream landing/ --every": another_lands}, at_the_shop=True
+    "docs/access.md": Assumptions(no_step),
+    "docs/assurance.md": Assumptions(signing_key, {"openssl": split_checkpoint}),
+    "docs/how-to/airflow-dbt.md": Assumptions(
+        event_producers, {"OPENLINEAGE_PARENT_ID": run_airflow_client}, check_all_producers
     ),
-    "docs/rows.md": Presumed(captured_orders, {"headwater trace": CAPTURED}, at_the_shop=True),
-    "docs/server.md": Presumed(demo, after=asked_over_http),
+    "docs/how-to/audit.md": Assumptions(signing_key, {"headwater verify evidence.json": move_to_another_machine}),
+    "docs/how-to/existing-job.md": Assumptions(write_job, after=check_captured_twice),
+    "docs/how-to/postgresql.md": Assumptions(no_step, after=check_restored_store),
+    "docs/pipelines.md": Assumptions(shop_dead_letters, {"headwater": PIPELINES}, in_shared_folder=True),
+    "docs/records.md": Assumptions(
+        record_requests, {"headwater records stream landing/ --every": add_second_landing_file}, in_shared_folder=True
+    ),
+    "docs/rows.md": Assumptions(capture_orders, {"headwater trace": CAPTURED}, in_shared_folder=True),
+    "docs/server.md": Assumptions(demo_store, after=check_http_answers),
 }
 
-ENDLESS = {"headwater records stream landing/ --every 30s": has_landed}
-"""By what it is seen that it is at work; then it gets Ctrl-C. A server goes on until its page ends."""
+UNTIL_INTERRUPTED = {"headwater records stream landing/ --every 30s": second_file_is_archived}
+"""Commands that get Ctrl-C as soon as the check says that they are working. A server runs until its page ends."""
 
-ON_SPARK = {page for page, its in PRESUMED.items() if its.at_the_shop} | {
+NEED_SPARK = {page for page, assumed in ASSUMPTIONS.items() if assumed.in_shared_folder} | {
     "docs/how-to/airflow-dbt.md",
     "docs/how-to/existing-job.md",
 }
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, daily_revenue: DailyRevenue) -> Iterator[Reader]:
-    """One folder and one Spark for all pages that show the examples: whoever asks the same hears the same."""
+def shared_reader(tmp_path_factory: pytest.TempPathFactory, daily_revenue: DailyRevenue) -> Iterator[Reader]:
+    """One folder and one Spark for all pages that show the examples; a repeated command runs once."""
     with Shell(tmp_path_factory.mktemp("shop"), ("headwater", "python")) as shell:
-        reader = Reader(shell, STANDS_FOR, ("headwater trace", "headwater why-not", "headwater replay", "python "))
-        pipeline_that_ran(reader, daily_revenue)
+        reader = Reader(shell, REPLACEMENTS, ("headwater trace", "headwater why-not", "headwater replay", "python "))
+        finished_pipeline(reader, daily_revenue)
         yield reader
 
 
 @pytest.fixture
-def somebody(tmp_path: Path) -> Iterator[Reader]:
+def reader(tmp_path: Path) -> Iterator[Reader]:
     with Shell(tmp_path) as shell:
-        yield Reader(shell, STANDS_FOR)
+        yield Reader(shell, REPLACEMENTS)
 
 
 @pytest.mark.parametrize("page", TO_RUN)
-def test_what_the_page_says_can_be_done(page: str, request: pytest.FixtureRequest) -> None:
-    assert page in PRESUMED, f"Say in PRESUMED what {page} takes for granted, or in NOT_RUN why it cannot be run."
-    if page in ON_SPARK and (reason := why_missing("java")) is not None:
+def test_documented_commands_run(page: str, request: pytest.FixtureRequest) -> None:
+    assert page in ASSUMPTIONS, f"Add the set-up of {page} to ASSUMPTIONS, or its commands to NOT_RUN with the reason."
+    if page in NEED_SPARK and (reason := why_missing("java")) is not None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
-    its = PRESUMED[page]
-    reader: Reader = request.getfixturevalue("shop" if its.at_the_shop else "somebody")
+    assumed = ASSUMPTIONS[page]
+    reader: Reader = request.getfixturevalue("shared_reader" if assumed.in_shared_folder else "reader")
     if page == "docs/how-to/postgresql.md":
         server: PostgresServer = request.getfixturevalue("postgres")
         request.addfinalizer(lambda: server.drop_database("lineage"))
-        a_database_server(reader, server)
+        database_server(reader, server)
     elif page == CLI:
         reader.values["postgres"] = lambda: str(request.getfixturevalue("postgres_url"))
-    its.before(reader)
-    missing = reader.follows(TO_RUN[page], its.meanwhile, ENDLESS)
-    its.after(reader)
+    assumed.before(reader)
+    missing = reader.run_page(TO_RUN[page], assumed.steps, UNTIL_INTERRUPTED)
+    assumed.after(reader)
     if missing:
         pytest.skip(f"not run: {'; '.join(missing)}")
 
 
-def test_no_page_is_presumed_that_has_nothing_to_run() -> None:
-    assert PRESUMED.keys() - TO_RUN.keys() == set()
-    assert ENDLESS.keys() - {command.bare for found in TO_RUN.values() for command in found} == set()
+def test_assumptions_belong_to_pages_with_commands() -> None:
+    assert ASSUMPTIONS.keys() - TO_RUN.keys() == set()
+    assert (
+        UNTIL_INTERRUPTED.keys() - {command.without_comment for listed in TO_RUN.values() for command in listed}
+        == set()
+    )

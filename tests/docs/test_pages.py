@@ -1,4 +1,4 @@
-"""What the pages say can be done: commands and options that exist, links that lead somewhere, code that is code."""
+"""Commands, options, link targets and Python names in the pages exist."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTI
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 SHELL = ("", "sh", "console")
 ENDS = ("|", "&&", "||", ";", "&", "#", ">", "$(", "…")
-"""Where a command is over, or what is no longer one."""
+"""Words that end a command."""
 
 
-def named(page: Path) -> str:
+def relative_path(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
 def commands(page: Path) -> Iterator[str]:
-    """Every line of a block that is a command of ours, and every one that is quoted in the text."""
+    """Every `headwater` command in the blocks and in the text of a page."""
     text = page.read_text()
     for block in blocks(text):
         if block.language in SHELL:
@@ -48,37 +48,35 @@ def words(command: str) -> list[str]:
     return found[1:]
 
 
-def resolved(given: list[str]) -> tuple[Any, list[str]]:
-    """The command, and what follows its name."""
+def resolve(arguments: list[str]) -> tuple[Any, list[str]]:
+    """The command, and the arguments after its name."""
     command: Any = command_tree()
-    while given and hasattr(command, "commands") and given[0] in command.commands:
-        command, given = command.commands[given[0]], given[1:]
-    return command, given
+    while arguments and hasattr(command, "commands") and arguments[0] in command.commands:
+        command, arguments = command.commands[arguments[0]], arguments[1:]
+    return command, arguments
 
 
-def wrong(command: str) -> str | None:
-    found, rest = resolved(words(command))
-    if hasattr(
-        found, "commands"
-    ):  # a group by itself is a heading; a word behind it that is no command of its own is not
-        astray = [word for word in rest if not word.startswith("-") and word.islower() and word.isidentifier()]
-        return f"{command}: there is no command {' '.join(astray)!r}" if astray and "," not in command else None
+def mistake_in(command: str) -> str | None:
+    found, rest = resolve(words(command))
+    if hasattr(found, "commands"):  # a group alone is a heading; a word after it must be one of its commands
+        unknown = [word for word in rest if not word.startswith("-") and word.islower() and word.isidentifier()]
+        return f"{command}: there is no command {' '.join(unknown)!r}" if unknown and "," not in command else None
     known = {option for parameter in found.params for option in (*parameter.opts, *parameter.secondary_opts)}
     for word in rest:
         if found.name == "exec" and not word.startswith("-"):
-            break  # what follows the script is the script's
+            break  # arguments after the script belong to the script
         option = word.partition("=")[0].rstrip(",.;:")
         if option.startswith("-") and option not in known | {"-h", "--help", "-"}:
             return f"{command}: {option} is no option of `headwater {found.name}`"
     return None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", PAGES, ids=relative_path)
 def test_commands_and_options_exist(page: Path) -> None:
-    assert [found for command in commands(page) if (found := wrong(command)) is not None] == []
+    assert [found for command in commands(page) if (found := mistake_in(command)) is not None] == []
 
 
-def test_there_are_commands_to_look_at() -> None:
+def test_the_pages_have_commands() -> None:
     assert sum(1 for page in PAGES for _ in commands(page)) > 200
 
 
@@ -86,15 +84,15 @@ def test_there_are_commands_to_look_at() -> None:
     "command",
     ["headwater upstraem x", "headwater upstream x --depht 2", "headwater keys nwe", "headwater exec --jobs a job.py"],
 )
-def test_what_does_not_exist_is_found(command: str) -> None:
-    assert wrong(command) is not None
+def test_unknown_commands_and_options_are_detected(command: str) -> None:
+    assert mistake_in(command) is not None
 
 
 # -- links ----------------------------------------------------------------------------------------
 
 
 def anchors(page: Path) -> set[str]:
-    """As GitHub makes them of headings."""
+    """The anchors that GitHub derives from headings."""
     found: set[str] = set()
     for heading in re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
@@ -103,17 +101,17 @@ def anchors(page: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_links_lead_somewhere(page: Path) -> None:
-    astray = []
+@pytest.mark.parametrize("page", PAGES, ids=relative_path)
+def test_link_targets_exist(page: Path) -> None:
+    unknown = []
     for link in (first or second for first, second in LINK.findall(prose(page.read_text()))):
         if re.match(r"[a-z]+:", link):
             continue
         path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
         if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
-            astray.append(link)
-    assert astray == []
+            unknown.append(link)
+    assert unknown == []
 
 
 def test_every_page_is_in_the_index() -> None:
@@ -126,12 +124,12 @@ def test_every_page_is_in_the_index() -> None:
 # -- Python ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_python_is_python_and_names_what_exists(page: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=relative_path)
+def test_python_examples_parse_and_use_existing_names(page: Path) -> None:
     for block in blocks(page.read_text()):
         if block.language != "python":
             continue
-        tree = ast.parse(block.text, named(page))
+        tree = ast.parse(block.text, relative_path(page))
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:

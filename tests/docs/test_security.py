@@ -10,12 +10,12 @@ PAGE = ROOT / "docs" / "security.md"
 
 
 def last_cells() -> list[str]:
-    """The tests of each threat; the threats that nothing stops have none."""
+    """The tests of each threat; threats without protection have none."""
     rows = [line for line in PAGE.read_text().splitlines() if line.count(" | ") == 3 and line.startswith("| ")]
     return [row.rsplit(" | ", 1)[1].removesuffix(" |") for row in rows]
 
 
-def test_every_test_that_is_named_exists() -> None:
+def test_named_tests_exist() -> None:
     files = list((ROOT / "tests").rglob("test_*.py"))
     functions = {name for file in files for name in re.findall(r"def (test_\w+)", file.read_text())}
     cells = " ".join(last_cells())

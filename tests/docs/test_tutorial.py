@@ -1,6 +1,6 @@
-"""docs/tutorial.md is done as it says: its files written, its commands run one after the other, on real Spark.
+"""Follows docs/tutorial.md: writes its files and runs its commands one after the other, on real Spark.
 
-One process does all its commands, so that Java starts once; `./dev test --all` starts one for each, as a person does.
+One process runs all commands, so that Java starts once; `./dev test --all` starts a process for each, as a user does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import bare_environment
-from tests.docs.shell import Desk
+from tests.docs.shell import CommandProcess
 from tests.server.running import free_port
 from tests.support import why_missing
 from tests.support.console import agrees, blocks
@@ -38,49 +38,51 @@ def _java() -> None:
 
 
 class Reader:
-    """Somebody who does what the page says, in one shell from beginning to end."""
+    """Runs the commands of the page in one shell."""
 
-    def __init__(self, folder: Path, desk: Desk | None) -> None:
-        """Whose programs are processes of their own, or done by the ``desk``."""
+    def __init__(self, folder: Path, commands: CommandProcess | None) -> None:
+        """Programs run in the process ``commands``, or, without it, in processes of their own."""
         self.folder = folder
         tools = folder / "tools"
         tools.mkdir()
         for name, what in (("headwater", "-m headwater "), ("python", "")):
-            real = f'exec {sys.executable} {what}"$@"'
-            (tools / name).write_text(f"#!/bin/sh\n{real if desk is None else desk.handed(name)}\n")
+            own_process = f'exec {sys.executable} {what}"$@"'
+            (tools / name).write_text(
+                f"#!/bin/sh\n{own_process if commands is None else commands.sending_script(name)}\n"
+            )
             (tools / name).chmod(0o755)
         (folder / "work").mkdir()
         self.work = folder / "work"
-        ours = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "HOME": str(folder)}
-        self.environment = {**bare_environment(), **ours, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-        if desk is not None:
+        settings = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "HOME": str(folder)}
+        self.environment = {**bare_environment(), **settings, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+        if commands is not None:
             self.environment |= short_job_environment()
-            desk.open(self.work, self.environment)
-        with (folder / "stderr").open("wb") as aside:
+            commands.open(self.work, self.environment)
+        with (folder / "stderr").open("wb") as stderr:
             self.shell = subprocess.Popen(
                 ["bash"],
                 cwd=self.work,
                 env=self.environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=aside,
+                stderr=stderr,
                 text=True,
             )
 
-    def types(self, command: str) -> str:
+    def run(self, command: str) -> str:
         assert self.shell.stdin is not None
         assert self.shell.stdout is not None
         self.shell.stdin.write(f"{command} </dev/null\necho '{DONE}'\n")
         self.shell.stdin.flush()
-        answer = ""
+        output = ""
         for line in self.shell.stdout:
             if line == f"{DONE}\n":
-                return answer
-            answer += line
+                return output
+            output += line
         raise AssertionError(f"The shell ended at: {command}")
 
-    def serves(self) -> None:
-        """What `headwater serve` does, at a port that is free here."""
+    def check_server(self) -> None:
+        """Checks `headwater serve` on a free port."""
         port = free_port()
         server = subprocess.Popen(
             [sys.executable, "-m", "headwater", "serve", "--port", str(port)],
@@ -101,16 +103,16 @@ class Reader:
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
                 connection.request("GET", "/", headers={"Accept": "text/html"})
-                answer = connection.getresponse()
-                assert answer.status == 200
-                return answer.read().decode()
+                output = connection.getresponse()
+                assert output.status == 200
+                return output.read().decode()
             except ConnectionRefusedError:
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
             finally:
                 connection.close()
 
-    def leaves(self) -> None:
+    def close(self) -> None:
         assert self.shell.stdin is not None
         assert self.shell.stdout is not None
         self.shell.stdin.close()
@@ -123,8 +125,8 @@ def reader(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Reader]:
     if request.param == "a process each":
         yield Reader(tmp_path, None)
         return
-    with closing(Desk()) as desk:
-        yield Reader(tmp_path, desk)
+    with closing(CommandProcess()) as commands:
+        yield Reader(tmp_path, commands)
 
 
 def test_the_tutorial(reader: Reader, tmp_path: Path) -> None:
@@ -139,19 +141,19 @@ def test_the_tutorial(reader: Reader, tmp_path: Path) -> None:
             elif block.language == "console":
                 for command, shown in block.commands():
                     if command == "headwater serve":
-                        reader.serves()
-                    elif not agrees(shown, answer := reader.types(command)):
-                        wrong.append(f"$ {command}\n{answer}")
+                        reader.check_server()
+                    elif not agrees(shown, output := reader.run(command)):
+                        wrong.append(f"$ {command}\n{output}")
             else:
-                assert block.language == "sh", "only the installation is not done here"
+                assert block.language == "sh", "only the installation does not run here"
                 assert "./dev demo" in block.text
     finally:
-        reader.leaves()
+        reader.close()
     assert wrong == [], "\n".join([*wrong, (tmp_path / "stderr").read_text()[-3000:]])
 
 
 def change(file: Path, difference: str) -> None:
-    """Lines that begin with `+`, put behind the one above them."""
+    """Inserts the lines that begin with `+` after the line above them."""
     context, *added = difference.splitlines()
     lines = file.read_text().splitlines()
     place = lines.index(context.removeprefix(" ")) + 1

@@ -1,4 +1,4 @@
-"""Each check of `headwater doctor`, on an installation of which that very thing is not in order."""
+"""Each check of `headwater doctor`, on an installation with exactly that defect."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ SOURCES = Path(hw.__file__).parents[1]
 PACKAGES = Path(sysconfig.get_path("purelib"))
 
 
-def asked(folder: Path, url: str | None = None) -> DoctorOptions:
+def run_doctor(folder: Path, url: str | None = None) -> DoctorOptions:
     return DoctorOptions(url or f"sqlite:///{folder}/lineage.db", folder / "spool")
 
 
-def one(findings: list[Finding], check: str) -> Finding:
+def check_named(findings: list[Finding], check: str) -> Finding:
     return next(finding for finding in findings if finding.check == check)
 
 
-def minutes(from_now: timedelta) -> float:
-    """The time of an event, as events of tests have it."""
+def event_time(from_now: timedelta) -> float:
+    """The time of an event, in the format of the tests' events."""
     return (datetime.now(UTC) + from_now - DAWN) / timedelta(minutes=1)
 
 
 def filled(folder: Path, from_now: timedelta = timedelta(hours=-1)) -> str:
     url = f"sqlite:///{folder}/lineage.db"
     with hw.connect(url) as lineage:
-        lineage.ingest(run_event(inputs=["a"], outputs=["b"], minute=minutes(from_now)))
+        lineage.ingest(run_event(inputs=["a"], outputs=["b"], minute=event_time(from_now)))
     return url
 
 
@@ -59,7 +59,7 @@ Examine = Callable[..., tuple[int, dict[str, dict[str, str]]]]
 
 @pytest.fixture
 def doctor_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Examine:
-    """`headwater doctor --json` in this process, for what it finds by the environment and by the first path."""
+    """`headwater doctor --json` in this process, for checks of the environment and of the first import path."""
     monkeypatch.chdir(tmp_path)
     for name in OUR_VARIABLES:
         monkeypatch.delenv(name, raising=False)
@@ -72,13 +72,13 @@ def doctor_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
             monkeypatch.syspath_prepend(str(first))
         capsys.readouterr()
         code = run_here(["doctor", "--json"])
-        return in_order(code, *capsys.readouterr())
+        return parsed(code, *capsys.readouterr())
 
     return examine
 
 
-def in_order(code: int, out: str, err: str) -> tuple[int, dict[str, dict[str, str]]]:
-    """The exit code and the checks by their names, in a form that is as it should be."""
+def parsed(code: int, out: str, err: str) -> tuple[int, dict[str, dict[str, str]]]:
+    """The exit code and the checks by name, after validating their form."""
     assert err == ""
     told = json.loads(out)
     assert told["ok"] is (code == 0)
@@ -87,7 +87,7 @@ def in_order(code: int, out: str, err: str) -> tuple[int, dict[str, dict[str, st
 
 
 def doctor(folder: Path, path: list[Path], **environment: str | None) -> tuple[int, dict[str, dict[str, str]]]:
-    """`headwater doctor --json` as a process that finds its packages in ``path`` alone."""
+    """`headwater doctor --json` as a process that finds packages only in ``path``."""
     variables = {**bare_environment(), **environment, "PYTHONPATH": os.pathsep.join(map(str, [*path, SOURCES]))}
     answer = subprocess.run(
         [sys.executable, "-S", "-m", "headwater", "doctor", "--json"],
@@ -98,11 +98,11 @@ def doctor(folder: Path, path: list[Path], **environment: str | None) -> tuple[i
         timeout=60,
         check=False,
     )
-    return in_order(answer.returncode, answer.stdout, answer.stderr)
+    return parsed(answer.returncode, answer.stdout, answer.stderr)
 
 
 def packages_without(folder: Path, *names: str) -> Path:
-    """All that is installed here, but these."""
+    """All installed packages except these."""
     made = folder / "packages"
     made.mkdir()
     for entry in PACKAGES.iterdir():
@@ -111,8 +111,8 @@ def packages_without(folder: Path, *names: str) -> Path:
     return made
 
 
-def a_java(folder: Path, version: str) -> Path:
-    """What Java says of itself when it is of that version, and nothing else."""
+def fake_java(folder: Path, version: str) -> Path:
+    """A program that reports this version of Java and does nothing else."""
     program = folder / "jdk" / "bin" / "java"
     program.parent.mkdir(parents=True)
     program.write_text(f"#!/bin/sh\nprintf '    java.specification.version = {version}\\n' >&2\n")
@@ -120,7 +120,7 @@ def a_java(folder: Path, version: str) -> Path:
     return program.parent.parent
 
 
-def a_pyspark(folder: Path, version: str) -> Path:
+def fake_pyspark(folder: Path, version: str) -> Path:
     package = folder / "other" / "pyspark"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise AssertionError('nobody needs to import it')")
@@ -134,7 +134,7 @@ def a_pyspark(folder: Path, version: str) -> Path:
 @pytest.mark.parametrize(("version", "sign"), [((3, 10, 2), "failed"), ((3, 11, 0), "ok"), ((3, 99, 0), "warning")])
 def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: tuple[int, ...], sign: str) -> None:
     monkeypatch.setattr(sys, "version_info", version)
-    assert [finding.sign for finding in python(asked(tmp_path))] == [sign]
+    assert [finding.sign for finding in python(run_doctor(tmp_path))] == [sign]
 
 
 def test_no_java(tmp_path: Path) -> None:
@@ -144,8 +144,8 @@ def test_no_java(tmp_path: Path) -> None:
     assert "set JAVA_HOME" in found["Java"]["remedy"]
 
 
-def test_a_java_home_that_is_none_counts_more_than_path(tmp_path: Path, doctor_here: Examine) -> None:
-    java = a_java(tmp_path, "17")
+def test_an_invalid_java_home_takes_precedence_over_path(tmp_path: Path, doctor_here: Examine) -> None:
+    java = fake_java(tmp_path, "17")
     code, found = doctor_here(PATH=str(java / "bin"), JAVA_HOME=str(tmp_path / "nowhere"))
     assert (code, found["Java"]["sign"]) == (1, "failed")
     assert "nowhere, and there is no bin/java" in found["Java"]["found"]
@@ -165,14 +165,16 @@ def test_a_java_home_that_is_none_counts_more_than_path(tmp_path: Path, doctor_h
         ("3.5.6", "11", "failed"),
     ],
 )
-def test_a_java_for_each_spark(tmp_path: Path, doctor_here: Examine, spark_version: str, java: str, sign: str) -> None:
-    _, found = doctor_here(a_pyspark(tmp_path, spark_version), JAVA_HOME=str(a_java(tmp_path, java)))
+def test_the_java_versions_of_each_spark(
+    tmp_path: Path, doctor_here: Examine, spark_version: str, java: str, sign: str
+) -> None:
+    _, found = doctor_here(fake_pyspark(tmp_path, spark_version), JAVA_HOME=str(fake_java(tmp_path, java)))
     assert (found["pyspark"]["sign"], found["pyspark"]["found"]) == ("ok", spark_version)
     assert found["Java"]["sign"] == sign, found["Java"]
 
 
-def test_a_java_that_does_not_start(tmp_path: Path, doctor_here: Examine) -> None:
-    home = a_java(tmp_path, "17")
+def test_a_java_that_fails_to_start(tmp_path: Path, doctor_here: Examine) -> None:
+    home = fake_java(tmp_path, "17")
     (home / "bin" / "java").write_text("#!/bin/sh\nexit 3\n")
     _, found = doctor_here(JAVA_HOME=str(home))
     assert found["Java"]["sign"] == "failed"
@@ -181,14 +183,14 @@ def test_a_java_that_does_not_start(tmp_path: Path, doctor_here: Examine) -> Non
 
 @pytest.mark.parametrize(("version", "sign"), [("3.3.2", "failed"), ("4.0.1", "warning"), ("5.0.0", "warning")])
 def test_other_sparks(tmp_path: Path, doctor_here: Examine, version: str, sign: str) -> None:
-    code, found = doctor_here(a_pyspark(tmp_path, version), JAVA_HOME=str(a_java(tmp_path, "17")))
+    code, found = doctor_here(fake_pyspark(tmp_path, version), JAVA_HOME=str(fake_java(tmp_path, "17")))
     assert found["pyspark"]["sign"] == sign
     assert code == (sign == "failed")
     assert "3.5, 4.1, 4.3" in found["pyspark"]["remedy"]
 
 
 def test_without_spark_server_and_java(tmp_path: Path) -> None:
-    """A place that only asks a store: nothing of this is a failure there."""
+    """An installation that only queries a store: none of these is a failure there."""
     path = packages_without(tmp_path, "pyspark", "fastapi")
     code, found = doctor(tmp_path, [path], PATH=str(tmp_path), JAVA_HOME=None)
     assert code == 0
@@ -205,36 +207,36 @@ def test_without_duckdb(tmp_path: Path) -> None:
 # -- the store ------------------------------------------------------------------------------------
 
 
-def test_a_store_in_order(tmp_path: Path) -> None:
-    found = list(store(asked(tmp_path, filled(tmp_path))))
+def test_a_valid_store(tmp_path: Path) -> None:
+    found = list(store(run_doctor(tmp_path, filled(tmp_path))))
     assert [(each.check, each.sign) for each in found] == [("store", "ok"), ("writing", "ok"), ("journal", "ok")]
 
 
 def test_no_store_yet(tmp_path: Path) -> None:
-    (finding,) = store(asked(tmp_path))
+    (finding,) = store(run_doctor(tmp_path))
     assert finding.sign is CheckStatus.WARNING
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "empty.db").touch()
-    (finding,) = store(asked(tmp_path, f"sqlite:///{tmp_path}/empty.db"))
+    (finding,) = store(run_doctor(tmp_path, f"sqlite:///{tmp_path}/empty.db"))
     assert (finding.sign, "is empty" in finding.found) == (CheckStatus.WARNING, True)
 
 
-def test_no_store_where_none_can_be_made(tmp_path: Path) -> None:
+def test_no_store_and_no_permission_to_create_one(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    (finding,) = store(asked(tmp_path, f"sqlite:///{tmp_path}/file/lineage.db"))
+    (finding,) = store(run_doctor(tmp_path, f"sqlite:///{tmp_path}/file/lineage.db"))
     assert finding.sign is CheckStatus.FAILED
     assert str(tmp_path / "file") in finding.found
 
 
 @pytest.mark.parametrize("address", ["mysql://somewhere/x", "lineage.db"])
-def test_no_address_of_a_store(tmp_path: Path, address: str) -> None:
-    (finding,) = store(asked(tmp_path, address))
+def test_an_invalid_store_url(tmp_path: Path, address: str) -> None:
+    (finding,) = store(run_doctor(tmp_path, address))
     assert finding.sign is CheckStatus.FAILED
 
 
-def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database(tmp_path: Path) -> None:
     (tmp_path / "lineage.db").write_bytes(b"not a database at all, but long enough to be looked at" * 20)
-    (finding,) = store(asked(tmp_path))
+    (finding,) = store(run_doctor(tmp_path))
     assert (finding.sign, "cannot be read as a database" in finding.found) == (CheckStatus.FAILED, True)
 
 
@@ -246,56 +248,56 @@ def test_a_store_of_another_version(tmp_path: Path, version: str, remedy: str) -
     with sqlite3.connect(tmp_path / "lineage.db") as database:
         database.execute(f"update {VERSION_TABLE} set version_num = ?", (version,))
     database.close()
-    (finding,) = store(asked(tmp_path, url))
+    (finding,) = store(run_doctor(tmp_path, url))
     assert finding.sign is CheckStatus.FAILED
     assert version in finding.found
     assert HEAD in finding.found
     assert remedy in (finding.remedy or "")
 
 
-def test_somebody_elses_database(tmp_path: Path) -> None:
+def test_a_database_of_another_application(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "lineage.db") as database:
         database.execute("create table event (what text)")
     database.close()
-    (finding,) = store(asked(tmp_path))
+    (finding,) = store(run_doctor(tmp_path))
     assert (finding.sign, "not a Headwater store" in finding.found) == (CheckStatus.FAILED, True)
 
 
-def test_a_store_that_takes_no_writes(tmp_path: Path) -> None:
+def test_a_read_only_store(tmp_path: Path) -> None:
     filled(tmp_path)
     with sqlite3.connect(tmp_path / "lineage.db") as database:
         database.execute("pragma journal_mode = delete")
     database.close()
     before = (tmp_path / "lineage.db").read_bytes()
-    found = list(store(asked(tmp_path, f"sqlite:///file:{tmp_path}/lineage.db?mode=ro&uri=true")))
-    assert one(found, "store").sign is CheckStatus.OK
-    assert one(found, "writing").sign is CheckStatus.FAILED
-    assert one(found, "journal").sign is CheckStatus.WARNING
-    assert "delete, not WAL" in one(found, "journal").found
+    found = list(store(run_doctor(tmp_path, f"sqlite:///file:{tmp_path}/lineage.db?mode=ro&uri=true")))
+    assert check_named(found, "store").sign is CheckStatus.OK
+    assert check_named(found, "writing").sign is CheckStatus.FAILED
+    assert check_named(found, "journal").sign is CheckStatus.WARNING
+    assert "delete, not WAL" in check_named(found, "journal").found
     assert (tmp_path / "lineage.db").read_bytes() == before
 
 
-def test_a_postgresql_that_takes_no_writes(tmp_path: Path, postgres_url: str) -> None:
-    assert [(each.check, each.sign) for each in store(asked(tmp_path, postgres_url))] == [
+def test_a_read_only_postgresql(tmp_path: Path, postgres_url: str) -> None:
+    assert [(each.check, each.sign) for each in store(run_doctor(tmp_path, postgres_url))] == [
         ("store", "ok"),
         ("writing", "ok"),
     ]
     execute(postgres_url, "ALTER DATABASE {} SET default_transaction_read_only = on")
-    found = list(store(asked(tmp_path, postgres_url)))
+    found = list(store(run_doctor(tmp_path, postgres_url)))
     assert [(each.check, each.sign) for each in found] == [("store", "ok"), ("writing", "failed")]
 
 
 def test_a_postgresql_without_the_database(tmp_path: Path, postgres_url: str) -> None:
-    (finding,) = store(asked(tmp_path, postgres_url.replace("/test_", "/nowhere_")))
+    (finding,) = store(run_doctor(tmp_path, postgres_url.replace("/test_", "/nowhere_")))
     assert finding.sign is CheckStatus.FAILED
     assert "no database" in finding.found
 
 
-def test_a_postgresql_that_does_not_answer(tmp_path: Path) -> None:
+def test_a_postgresql_that_does_not_respond(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, and nobody listens
         url = f"postgresql://user:secret@127.0.0.1:{taken.getsockname()[1]}/lineage"
-        (finding,) = store(asked(tmp_path, url))
+        (finding,) = store(run_doctor(tmp_path, url))
     assert finding.sign is CheckStatus.FAILED
     assert "does not answer" in finding.found
     assert "secret" not in finding.found
@@ -306,15 +308,15 @@ def execute(url: str, statement: str) -> None:
         connection.execute(statement.format(connection.info.dbname).encode())
 
 
-def test_little_room(tmp_path: Path) -> None:
-    """The disk is as it is, so more room is wanted than it has."""
+def test_little_disk_space(tmp_path: Path) -> None:
+    """The test cannot fill the disk, so it raises the required space."""
     free = os.statvfs(tmp_path).f_bavail * os.statvfs(tmp_path).f_frsize
     wanted = {1: "ok", free * 2: "warning", free * 64: "failed"}
     for room, sign in wanted.items():
         (finding,) = disk(DoctorOptions(f"sqlite:///{tmp_path}/not/yet/there.db", tmp_path, room=room))
         assert finding.sign == sign
         assert str(tmp_path) in finding.found
-    assert list(disk(asked(tmp_path, "postgresql://host/lineage"))) == []
+    assert list(disk(run_doctor(tmp_path, "postgresql://host/lineage"))) == []
 
 
 # -- the clock ------------------------------------------------------------------------------------
@@ -323,7 +325,7 @@ def test_little_room(tmp_path: Path) -> None:
 def clock_of(folder: Path, url: str) -> Finding:
     from headwater.doctor.clock import clock
 
-    (finding,) = clock(asked(folder, url))
+    (finding,) = clock(run_doctor(folder, url))
     return finding
 
 
@@ -343,13 +345,13 @@ def test_the_clock_is_behind_the_log(tmp_path: Path) -> None:
     assert ("2:00:0" in finding.found) or ("1:59:5" in finding.found)
 
 
-def test_an_event_of_tomorrow(tmp_path: Path) -> None:
+def test_an_event_in_the_future(tmp_path: Path) -> None:
     finding = clock_of(tmp_path, filled(tmp_path, timedelta(days=1)))
     assert finding.sign is CheckStatus.WARNING
     assert "ahead of that" in finding.found
 
 
-def test_no_log_to_hold_the_clock_against(tmp_path: Path) -> None:
+def test_an_empty_log_for_the_clock(tmp_path: Path) -> None:
     assert "no log entry to compare with" in clock_of(tmp_path, f"sqlite:///{tmp_path}/nowhere.db").found
 
 
@@ -381,7 +383,7 @@ def in_zone() -> Iterator[Callable[[str], None]]:
     time.tzset()
 
 
-def test_the_zone_does_not_matter(tmp_path: Path, doctor_here: Examine, in_zone: Callable[[str], None]) -> None:
+def test_the_time_zone_does_not_matter(tmp_path: Path, doctor_here: Examine, in_zone: Callable[[str], None]) -> None:
     filled(tmp_path)
     for zone, hours in {"UTC": 0, "Pacific/Kiritimati": 14, "Pacific/Pago_Pago": -11}.items():
         in_zone(zone)
@@ -393,8 +395,8 @@ def test_the_zone_does_not_matter(tmp_path: Path, doctor_here: Examine, in_zone:
 # -- the spool and the key ------------------------------------------------------------------------
 
 
-def test_events_that_wait(tmp_path: Path) -> None:
-    (finding,) = spool(asked(tmp_path))
+def test_waiting_events(tmp_path: Path) -> None:
+    (finding,) = spool(run_doctor(tmp_path))
     assert finding.sign is CheckStatus.OK
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -402,27 +404,27 @@ def test_events_that_wait(tmp_path: Path) -> None:
         delivery = Delivery([sink_for(url)], tmp_path / "spool", warn=lambda *_: None)
         delivery.send(first := run_event())
         delivery.send(run_event(run="2", minute=5))
-        (finding,) = spool(asked(tmp_path))
+        (finding,) = spool(run_doctor(tmp_path))
         assert (finding.sign, finding.found) == (CheckStatus.OK, "2 events being delivered")
         delivery.close(0.1)
-    (finding,) = spool(asked(tmp_path))
+    (finding,) = spool(run_doctor(tmp_path))
     assert finding.sign is CheckStatus.WARNING
     assert finding.found.startswith(f"2 events waiting in {tmp_path}/spool since {first['eventTime']}, for ")
-    (finding,) = spool(asked(tmp_path))
+    (finding,) = spool(run_doctor(tmp_path))
     assert finding.sign is CheckStatus.WARNING, "to look at it does not change it"
 
 
-def test_a_spool_that_is_emptied_meanwhile(tmp_path: Path) -> None:
-    """A file that is listed, and gone when it is opened."""
+def test_a_spool_that_is_emptied_during_the_check(tmp_path: Path) -> None:
+    """A file is listed, and gone when it is opened."""
     (tmp_path / "spool" / "1").mkdir(parents=True)
     (tmp_path / "spool" / "1" / "000000000001.log").symlink_to(tmp_path / "gone")
-    (finding,) = spool(asked(tmp_path))
+    (finding,) = spool(run_doctor(tmp_path))
     assert finding.sign is CheckStatus.OK
 
 
-def test_a_spool_that_cannot_be_read(tmp_path: Path) -> None:
+def test_an_unreadable_spool(tmp_path: Path) -> None:
     (tmp_path / "spool").touch()
-    (finding,) = spool(asked(tmp_path))
+    (finding,) = spool(run_doctor(tmp_path))
     assert finding.sign is CheckStatus.FAILED
 
 
@@ -433,13 +435,13 @@ def key_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_key(tmp_path: Path, key_file: Path) -> None:
-    (finding,) = signing_key(asked(tmp_path))
+    (finding,) = signing_key(run_doctor(tmp_path))
     assert (finding.sign, "headwater keys new" in (finding.remedy or "")) == (CheckStatus.WARNING, True)
     KeyRing.create(key_file)
-    (finding,) = signing_key(asked(tmp_path))
+    (finding,) = signing_key(run_doctor(tmp_path))
     assert finding.sign is CheckStatus.OK
     key_file.chmod(0o640)
-    (finding,) = signing_key(asked(tmp_path))
+    (finding,) = signing_key(run_doctor(tmp_path))
     assert (finding.sign, finding.remedy) == (CheckStatus.FAILED, f"chmod 600 '{key_file}'")
 
 
@@ -448,16 +450,16 @@ def damaged(file: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [Path.mkdir, damaged], ids=["unreadable", "damaged"])
-def test_a_key_that_is_none(tmp_path: Path, key_file: Path, spoil: Callable[[Path], None]) -> None:
+def test_an_invalid_key_file(tmp_path: Path, key_file: Path, spoil: Callable[[Path], None]) -> None:
     spoil(key_file)
     if key_file.is_file():
         key_file.chmod(0o600)
-    (finding,) = signing_key(asked(tmp_path))
+    (finding,) = signing_key(run_doctor(tmp_path))
     assert finding.sign is CheckStatus.FAILED
     assert "HEADWATER_KEY" in (finding.remedy or "")
 
 
-def test_nothing_of_the_key_is_shown(doctor_here: Examine, key_file: Path) -> None:
+def test_the_key_is_never_shown(doctor_here: Examine, key_file: Path) -> None:
     KeyRing.create(key_file)
     secret = key_file.read_text().splitlines()[1]
     for mode in (0o600, 0o644):

@@ -1,4 +1,4 @@
-"""`headwater doctor --spark`: a job that is really run, and where Spark does not come up, that it is said."""
+"""`headwater doctor --spark`: runs a real job, and reports if Spark does not start."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _java() -> None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
 
 
-def asked(folder: Path, patience: float = 180.0) -> DoctorOptions:
+def run_doctor(folder: Path, patience: float = 180.0) -> DoctorOptions:
     return DoctorOptions(f"sqlite:///{folder}/lineage.db", folder / "spool", spark=True, patience=patience)
 
 
-def test_a_job_is_captured_and_asked_back(tmp_path: Path) -> None:
-    """As docs/how-to/databricks-emr.md has it done. The user's own store, spool and folder have no part in it."""
+def test_a_job_is_captured_and_its_lineage_queried(tmp_path: Path) -> None:
+    """As docs/how-to/databricks-emr.md says. The user's own store, spool and folder are not used."""
     page = Path(__file__).parents[2] / "docs" / "how-to" / "databricks-emr.md"
     ((command, _),) = (each for block in blocks(page.read_text()) for each in block.commands())
     program, *arguments = command.split()
@@ -49,17 +49,17 @@ def test_a_job_is_captured_and_asked_back(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_is_not_tried_unless_asked(tmp_path: Path) -> None:
+def test_it_does_not_run_without_the_option(tmp_path: Path) -> None:
     assert list(trial(DoctorOptions("sqlite:///x.db", tmp_path))) == []
 
 
 def test_spark_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
-    (finding,) = trial(asked(tmp_path))
+    (finding,) = trial(run_doctor(tmp_path))
     assert finding.sign is CheckStatus.FAILED
     assert "\n" not in finding.found
 
 
 def test_it_takes_too_long(tmp_path: Path) -> None:
-    (finding,) = trial(asked(tmp_path, patience=0.2))
+    (finding,) = trial(run_doctor(tmp_path, patience=0.2))
     assert (finding.sign, finding.found) == (CheckStatus.FAILED, "did not end within 0.2 s")

@@ -1,4 +1,4 @@
-"""Conditions that people write: what is taken means what it says, on both engines' words; all else is refused."""
+"""Conditions that users write: an accepted one has the same meaning on both engines; everything else is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headwater.engines.conditions import ALLOWED_FUNCTIONS, ALLOWED_TYPES, read_condition, refuse_unknown_columns
 from headwater.errors import ConditionRefused
 
-TAKEN = {
+ACCEPTED = {
     "a = 1": ("`a` = 1", '"a" = 1'),
     "a == 1 and b <> 'x'": ("`a` = 1 AND `b` <> 'x'", '"a" = 1 AND "b" <> \'x\''),
     "a = 1 or (b = 2 and not (c = 3))": (
@@ -44,13 +44,13 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize("text", TAKEN)
-def test_what_is_taken_is_written_anew(text: str) -> None:
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_accepted_conditions_are_regenerated(text: str) -> None:
     found = read_condition(text)
-    assert (found.spark, found.duckdb) == TAKEN[text]
+    assert (found.spark, found.duckdb) == ACCEPTED[text]
 
 
-def test_its_columns_are_known() -> None:
+def test_the_columns_of_a_condition() -> None:
     assert read_condition("a.b = 1 and (c in (d, a) or upper(`e f`) = 'x')").columns == ("a", "c", "d", "e f")
 
 
@@ -81,7 +81,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", [text for texts in REFUSED.values() for text in texts])
-def test_all_else_is_refused(text: str) -> None:
+def test_everything_else_is_refused(text: str) -> None:
     with pytest.raises(ConditionRefused) as refused:
         read_condition(text)
     assert len(str(refused.value)) < 1000
@@ -106,7 +106,7 @@ def test_the_culprit_is_named(text: str, culprit: str) -> None:
     assert culprit in str(refused.value)
 
 
-def test_a_column_that_is_not_there_is_named() -> None:
+def test_an_unknown_column_is_named() -> None:
     refuse_unknown_columns(["Amount"], ["amount", "day"], "orders")
     refuse_unknown_columns(["anything"], [], "orders")  # nobody has told of its columns
     with pytest.raises(ConditionRefused, match=r"Column 'amont' is not in orders\. Columns: amount, day\."):
@@ -114,7 +114,7 @@ def test_a_column_that_is_not_there_is_named() -> None:
 
 
 @pytest.mark.parametrize("name", ALLOWED_FUNCTIONS)
-def test_each_function_that_is_listed_is_taken_and_known_to_duckdb(name: str) -> None:
+def test_each_listed_function_is_accepted_and_known_to_duckdb(name: str) -> None:
     two = {"contains", "startswith", "endswith", "nullif", "coalesce"}
     a = "date '2026-01-02'" if name in ("date", "day", "month", "year", "to_date") else "'1'"
     a = (
@@ -130,14 +130,14 @@ def test_each_function_that_is_listed_is_taken_and_known_to_duckdb(name: str) ->
 
 
 @pytest.mark.parametrize("name", ALLOWED_TYPES)
-def test_each_type_that_is_listed_is_taken_and_known_to_duckdb(name: str) -> None:
+def test_each_listed_type_is_accepted_and_known_to_duckdb(name: str) -> None:
     duckdb.execute(f"SELECT {read_condition(f'cast(null as {name}) is null').duckdb}")
 
 
 @given(value=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20))
 @settings(max_examples=200, deadline=None)
-def test_a_literal_is_that_text_and_ends_where_it_ends(value: str) -> None:
-    """Whatever is in it: DuckDB finds it, and in Spark's form it is printable and without an escape, or hexadecimal."""
+def test_a_literal_cannot_break_out(value: str) -> None:
+    """Whatever its text: DuckDB matches it, and in Spark's form it is printable and without escapes, or hexadecimal."""
     quoted = value.replace("\\", "\\\\").replace("'", "\\'")
     found = read_condition(f"a = '{quoted}'")
     [(same,)] = duckdb.execute(f"SELECT count(*) FROM (SELECT ? AS a) WHERE {found.duckdb}", [value]).fetchall()
@@ -152,8 +152,8 @@ def test_a_literal_is_that_text_and_ends_where_it_ends(value: str) -> None:
 
 @given(text=st.text("a1'\"`\\;-/*()=<> \n,.${}:", max_size=30))
 @settings(max_examples=300, deadline=None)
-def test_whatever_is_typed_is_taken_or_refused(text: str) -> None:
-    """And what is taken and written anew is taken again, as the same."""
+def test_any_text_is_accepted_or_refused(text: str) -> None:
+    """A regenerated condition is accepted again, unchanged."""
     try:
         found = read_condition(text)
     except ConditionRefused:

@@ -1,4 +1,4 @@
-"""The one way to DuckDB: what a connection cannot do, whatever it is asked."""
+"""The only access to DuckDB: what a connection cannot do, whatever query it gets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headwater.errors import EngineError, EngineFailed, PathNotAllowed, SqlInval
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """`in` may be read. `out`, beside it, may not, and holds a secret."""
+    """`in` may be read. `out`, beside it, may not, and contains a secret."""
     for name in ("in", "out"):
         (tmp_path / name).mkdir()
         pq.write_table(pa.table({"a": [1, 2, 3]}), tmp_path / name / "t.parquet")
@@ -35,7 +35,7 @@ def everything_in(folder: Path) -> dict[str, bytes]:
     return {str(file): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def test_what_is_allowed_is_read(engine: DuckDB, folder: Path) -> None:
+def test_allowed_files_can_be_read(engine: DuckDB, folder: Path) -> None:
     query = sql("SELECT sum(a) FROM read_parquet({files})", files=[str(folder / "in" / "t.parquet")])
     assert engine.rows(query) == [(6,)]
     with DuckDB(files=[str(folder / "out" / "t.parquet")]) as other:
@@ -91,7 +91,7 @@ def test_nothing_else_is_read_written_or_set(engine: DuckDB, folder: Path, text:
         assert isinstance(refused.value, SqlRefused)
 
 
-def test_a_kept_table_is_made_of_one_query(engine: DuckDB) -> None:
+def test_a_temporary_table_is_created_from_one_query(engine: DuckDB) -> None:
     kept = engine.create_temp_table(sql("SELECT unnest({numbers}) AS a", numbers=[5, 6]))
     assert kept.count == 2
     assert engine.rows(sql("SELECT a FROM {table}", table=kept.name)) == [(5,), (6,)]
@@ -104,7 +104,7 @@ def test_a_kept_table_is_made_of_one_query(engine: DuckDB) -> None:
         engine.define(sql("SELECT 1"))
 
 
-def test_the_limits_hold(tmp_path: Path) -> None:
+def test_the_limits_are_enforced(tmp_path: Path) -> None:
     with DuckDB(limits=DuckDBLimits(16 * 2**20, 1, 2**20)) as engine:
         settings = "SELECT current_setting('threads'), current_setting('memory_limit')"
         [(threads, memory)] = engine.rows(checked_text(settings))
@@ -113,7 +113,7 @@ def test_the_limits_hold(tmp_path: Path) -> None:
             engine.rows(sql("SELECT count(*) FROM (SELECT DISTINCT i FROM range(3000000) t(i))"))
 
 
-def test_what_is_spilled_is_private_and_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_spilled_data_is_private_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with DuckDB():
         [spill] = tmp_path.iterdir()
@@ -138,7 +138,7 @@ def test_values_are_bound_and_names_are_quoted(engine: DuckDB) -> None:
         engine.rows(sql("SELECT {number}", number=10**40))
 
 
-def test_a_pattern_in_a_path_is_no_pattern(tmp_path: Path) -> None:
+def test_patterns_in_paths_are_literal(tmp_path: Path) -> None:
     for name, value in (("a[1]*?.parquet", 1), ("a1xx.parquet", 2)):
         pq.write_table(pa.table({"a": [value]}), tmp_path / name)
     file = str(tmp_path / "a[1]*?.parquet")
@@ -176,7 +176,7 @@ def test_paths_stay_below_their_roots(folder: Path) -> None:
         "http://[",
     ],
 )
-def test_what_is_no_path_on_this_machine_is_refused(location: str) -> None:
+def test_remote_paths_are_refused(location: str) -> None:
     with pytest.raises(PathNotAllowed):
         local_path(location)
 

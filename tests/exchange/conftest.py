@@ -1,4 +1,4 @@
-"""One Spark, for the test that has it read what was exported."""
+"""A Spark session for the test that reads exported files with Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs to write, read and take in: the format's own example, and any that Hypothesis draws."""
+"""Graphs to write, read and import: the format's own example, and those that Hypothesis generates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CREATED = "2025-01-01T00:00:00Z"
 
 
 def example() -> Document:
-    """As the format's own documentation has it."""
+    """The example of the format's own documentation."""
     made = "2025-12-26T10:00:00Z"
     return {
         "graph_id": "550e8400-e29b-41d4-a716-446655440000",
@@ -69,8 +69,8 @@ def _table(node_id: str, name: str, updated_at: str) -> Document:
     }
 
 
-def whole() -> Document:
-    """Every structure that there is, with every field."""
+def complete_graph() -> Document:
+    """Every structure of the format, with every field."""
     graph = example()
     graph["nodes"][0] |= {
         "metadata": {"description": "As it came", "owner": "crm", "tags": ["pii"], "custom": {"tier": 1}},
@@ -155,12 +155,12 @@ def read(file: Path) -> Document:
 
 
 def lists(graph: Document) -> dict[str, dict[str, Document]]:
-    """The elements by their ids: in which order they come says nothing."""
+    """The elements by their ids, because their order has no meaning."""
     return {name: {str(UUID(each[ID_OF[kind]])): each for each in graph.get(name, ())} for kind, name in LISTS.items()}
 
 
 def empty_store(folder: Path) -> Lineage:
-    """In a file of its own: to copy one is quicker than to migrate each time."""
+    """In a file of its own: copying one is faster than migrating each time."""
     file = folder / f"{uuid4()}.db"
     file.write_bytes(_template())
     return hw.connect(f"sqlite:///{file}")
@@ -173,8 +173,8 @@ def _template() -> bytes:
         return Path(folder, "store.db").read_bytes()
 
 
-def there_and_back(file: Path, folder: Path, format: str = "wia-json") -> Document:
-    """What an empty store exports that imported ``file``."""
+def exported_after_import(file: Path, folder: Path, format: str = "wia-json") -> Document:
+    """The export of an empty store that imported ``file``."""
     folder.mkdir(exist_ok=True)
     with empty_store(folder) as lineage:
         lineage.import_(file)
@@ -231,7 +231,7 @@ _quality = _document({}, {"measured_at": _times, "metrics": _document({}, {"accu
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Document:
-    """Sound ones: edges lead from earlier nodes to later ones."""
+    """Valid graphs: edges lead from earlier nodes to later ones."""
     nodes = [{"node_id": draw(_ids)} | draw(_node) for _ in range(draw(st.integers(0, 4)))]
     pairs = [(source, target) for target in range(len(nodes)) for source in range(target)]
     chosen = draw(st.lists(st.sampled_from(pairs), max_size=5)) if pairs else []
@@ -249,5 +249,5 @@ def graphs(draw: st.DrawFn) -> Document:
 
 
 def kinds(stream: Iterable[Element]) -> list[Element]:
-    """Without the heads, of which a file may have its version twice."""
+    """Without the heads, because a file may contain its version twice."""
     return [(kind, document) for kind, document in stream if kind is not ElementKind.GRAPH]

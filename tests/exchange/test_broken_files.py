@@ -1,4 +1,4 @@
-"""Files that nobody should take in: one clear error, in little memory, and the store is as it was."""
+"""Files that must not be imported: one clear error, in little memory, and the store is unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import headwater as hw
 from headwater.errors import ExchangeError, FileRefused, HeadwaterError
 from headwater.exchange.validating import validate
-from tests.exchange.graphs import FORMATS, empty_store, example, whole, written
+from tests.exchange.graphs import FORMATS, complete_graph, empty_store, example, written
 from tests.support.events import run_event
 
 _NODE = json.dumps(example()["nodes"][0])
@@ -59,13 +59,13 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_what_cannot_be_read_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+def test_unreadable_files_are_refused_in_one_line(tmp_path: Path, text: str) -> None:
     file = tmp_path / "given"
     file.write_text(text)
-    refused_untouched(file)
+    assert_refused(file)
 
 
-def refused_untouched(file: Path) -> str:
+def assert_refused(file: Path) -> str:
     with empty_store(file.parent) as lineage:
         lineage.ingest(run_event(inputs=["a"], outputs=["b"]))
         before = lineage.audit()
@@ -79,16 +79,16 @@ def refused_untouched(file: Path) -> str:
     return message
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    assert "No such file" in refused_untouched(tmp_path / "nowhere.json")
+def test_a_missing_file(tmp_path: Path) -> None:
+    assert "No such file" in assert_refused(tmp_path / "nowhere.json")
     (tmp_path / "empty").mkdir()
-    assert "there is no lineage_nodes.parquet in it" in refused_untouched(tmp_path / "empty")
+    assert "it contains no lineage_nodes.parquet" in assert_refused(tmp_path / "empty")
 
 
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text(tmp_path: Path) -> None:
     file = tmp_path / "graph.json"
     file.write_bytes(b'{"nodes": [{"name": "\xff\xfe"}]}')
-    assert "not UTF-8" in refused_untouched(file)
+    assert "not UTF-8" in assert_refused(file)
 
 
 @pytest.mark.parametrize("filling", [b" ", b'{"a":', b"9"], ids=["white space", "nesting", "digits"])
@@ -100,42 +100,42 @@ def test_a_gzip_bomb_is_refused_in_little_memory(tmp_path: Path, filling: bytes)
             packed.write(filling * (2**20 // len(filling)))
     tracemalloc.start()
     try:
-        refused_untouched(file)
+        assert_refused(file)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 400 * 2**20
 
 
-def test_a_gzip_that_breaks_off(tmp_path: Path) -> None:
+def test_a_truncated_gzip_file(tmp_path: Path) -> None:
     file = tmp_path / "graph.json.gz"
-    packed = gzip.compress(random.Random(1).randbytes(100) + json.dumps(whole()).encode())
-    file.write_bytes(gzip.compress(json.dumps(whole()).encode())[:-20])
-    assert "truncated or damaged" in refused_untouched(file)
+    packed = gzip.compress(random.Random(1).randbytes(100) + json.dumps(complete_graph()).encode())
+    file.write_bytes(gzip.compress(json.dumps(complete_graph()).encode())[:-20])
+    assert "truncated or damaged" in assert_refused(file)
     file.write_bytes(packed[:2] + b"\0" * 50)
-    refused_untouched(file)
+    assert_refused(file)
 
 
-def test_parquet_that_is_none(tmp_path: Path) -> None:
+def test_invalid_parquet_files(tmp_path: Path) -> None:
     with hw.connect("memory://") as lineage:
-        lineage.import_(written(whole(), tmp_path / "given.json"))
+        lineage.import_(written(complete_graph(), tmp_path / "given.json"))
         lineage.export(tmp_path / "tables", format="wia-parquet")
     edges = tmp_path / "tables" / "lineage_edges.parquet"
     edges.write_bytes(edges.read_bytes()[:-30])
-    assert "lineage_edges.parquet cannot be read" in refused_untouched(tmp_path / "tables")
+    assert "lineage_edges.parquet cannot be read" in assert_refused(tmp_path / "tables")
     edges.write_bytes((tmp_path / "tables" / "lineage_quality.parquet").read_bytes())
-    refused_untouched(tmp_path / "tables")
+    assert_refused(tmp_path / "tables")
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "wia-parquet"])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_damaged_file_is_refused_or_still_sound(tmp_path: Path, format: str, data: st.DataObject) -> None:
-    """Cut off, or with some bytes of it changed: whatever becomes of it, it is an error of ours or a graph."""
+def test_a_damaged_file_is_refused_or_still_valid(tmp_path: Path, format: str, data: st.DataObject) -> None:
+    """Truncated, or with some bytes changed: the result is a Headwater error or a valid graph."""
     sound = tmp_path / FORMATS[format]
     if not sound.exists():
         with hw.connect("memory://") as lineage:
-            lineage.import_(written(whole(), tmp_path / "given.json"))
+            lineage.import_(written(complete_graph(), tmp_path / "given.json"))
             lineage.export(sound, format=format)
     content = bytearray(sound.read_bytes())
     for _ in range(data.draw(st.integers(0, 3))):
@@ -152,7 +152,7 @@ def test_a_damaged_file_is_refused_or_still_sound(tmp_path: Path, format: str, d
             assert checked.sound
 
 
-def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_export_leaves_no_file(tmp_path: Path) -> None:
     with hw.connect("memory://") as lineage:
         with pytest.raises(FileRefused, match="No such file"):
             lineage.export(tmp_path / "no" / "where" / "graph.json")

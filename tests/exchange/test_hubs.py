@@ -1,4 +1,5 @@
-"""Files of a graph with hubs: as many edges as the store has, valid, with the job between inputs and outputs."""
+"""Files of a graph with hubs have as many edges as the store, are valid, and show the job between inputs and
+outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ FORMATS = ["wia-json", "wia-jsonl", "wia-parquet", "graphml"]
     ("format", "back"), [("mermaid", False), *((format, back) for format in FORMATS for back in (False, True))]
 )
 def test_a_hub_is_a_job_between_inputs_and_outputs(tmp_path: Path, format: str, back: bool) -> None:
-    """``back``: what the job wrote is also what it read, so that the graph is told version by version."""
+    """``back``: the job also read what it wrote, so that the graph is exported version by version."""
     inputs = [*INPUTS, *(OUTPUTS[:1] if back else ())]
     with headwater.connect("memory://", max_direct_edges=3) as store:
         for run, minute in (("first", 0), ("second", 5)):

@@ -1,4 +1,4 @@
-"""Quality that was measured or stated in a store is in its exports, and comes back."""
+"""Quality that was measured or stated in a store is in its exports, and is imported again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from headwater.exchange.validating import validate
 from headwater.store.access.visibility import EVERYTHING, Visibility
-from tests.exchange.graphs import FORMATS, empty_store, lists, read, there_and_back
+from tests.exchange.graphs import FORMATS, empty_store, exported_after_import, lists, read
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, Json, at, run_event, used
 
 CHECKS = {"headwater_quality": {"checks": True}}
@@ -22,18 +22,18 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
-def checked(run: str, dataset: str, minute: float) -> Json:
+def measured_store(run: str, dataset: str, minute: float) -> Json:
     facet = {**DOCUMENT, "measured_at": at(minute).isoformat()}
     use = {**used(dataset), "inputFacets": {"headwater_quality": facet}}
     return run_event(run=run, job="check", inputs=[use], minute=minute, job_facets=CHECKS)
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_it_comes_back_from_every_format(tmp_path: Path, format: str) -> None:
+def test_every_format_preserves_quality(tmp_path: Path, format: str) -> None:
     with empty_store(tmp_path) as lineage:
         lineage.ingest(run_event(run="w", inputs=["a"], outputs=["x"], minute=1))
-        lineage.ingest(checked("1", "x", 2))
-        lineage.ingest(checked("2", "a", 3))
+        lineage.ingest(measured_store("1", "x", 2))
+        lineage.ingest(measured_store("2", "a", 3))
         lineage.set_quality("x", DOCUMENT)
         done = lineage.export(tmp_path / FORMATS[format], format=format)
         lineage.export(tmp_path / "once.json")
@@ -43,29 +43,29 @@ def test_it_comes_back_from_every_format(tmp_path: Path, format: str) -> None:
     assert lists(read(tmp_path / "twice.json")) == lists(once), "ids stay"
     assert validate(tmp_path / FORMATS[format]).sound
     assert lists(read(tmp_path / FORMATS[format])) == lists(once)
-    assert lists(there_and_back(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
+    assert lists(exported_after_import(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
     names = {node["node_id"]: node["name"] for node in once["nodes"]}
     assert sorted(names[one["node_id"]] for one in once["quality"]) == ["a", "x", "x"]
     assert all(one.items() >= DOCUMENT.items() for one in once["quality"])
 
 
-def test_what_comes_back_to_where_it_was_measured_is_there_once(tmp_path: Path) -> None:
+def test_an_import_into_the_same_store_adds_no_duplicates(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage:
         lineage.ingest(run_event(run="w", outputs=["x"], minute=1))
-        lineage.ingest(checked("1", "x", 2))
+        lineage.ingest(measured_store("1", "x", 2))
         lineage.export(tmp_path / "once.json")
         lineage.import_(tmp_path / "once.json")
         lineage.export(tmp_path / "again.json")
     assert read(tmp_path / "again.json")["quality"] == read(tmp_path / "once.json")["quality"]
 
 
-def test_within_a_cycle_it_is_that_of_the_version_measured(tmp_path: Path) -> None:
+def test_within_a_cycle_quality_belongs_to_the_measured_version(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage:
         for minute in (1, 2, 3):
             event = run_event(run=f"run {minute}", inputs=["orders"], outputs=["orders"], minute=minute)
             lineage.ingest(event)
-        lineage.ingest(checked("1", "orders", 2.5))
-        lineage.ingest(checked("2", "orders", 4))
+        lineage.ingest(measured_store("1", "orders", 2.5))
+        lineage.ingest(measured_store("2", "orders", 4))
         lineage.export(tmp_path / "graph.json")
     assert validate(tmp_path / "graph.json").sound
     graph = read(tmp_path / "graph.json")
@@ -80,8 +80,8 @@ def test_within_a_cycle_it_is_that_of_the_version_measured(tmp_path: Path) -> No
 def test_as_of_a_time_and_with_limited_visibility(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage:
         lineage.ingest(run_event(run="w", outputs=["x"], minute=1))
-        lineage.ingest(checked("1", "x", 2))
-        lineage.ingest(checked("2", "x", 5))
+        lineage.ingest(measured_store("1", "x", 2))
+        lineage.ingest(measured_store("2", "x", 5))
         assert lineage.export(tmp_path / "then.json", as_of=at(3)).counts["quality"] == 1
         assert lineage.export(tmp_path / "late.json", as_of=at(5) + timedelta(hours=1)).counts["quality"] == 2
         for seen, expected in (([NAMESPACE], 0), ([NAMESPACE, JOB_NAMESPACE], 2)):

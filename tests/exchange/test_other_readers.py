@@ -1,4 +1,4 @@
-"""What is exported opens elsewhere: GraphML in networkx, Parquet and JSON lines in DuckDB and Spark."""
+"""Other tools can read the exports: GraphML in networkx, Parquet and JSON lines in DuckDB and Spark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import headwater as hw
 from headwater.formats.mermaid import label
 from headwater.formats.wia.elements import Document
-from tests.exchange.graphs import CLEAN, CLEANING, RAW, whole, written
+from tests.exchange.graphs import CLEAN, CLEANING, RAW, complete_graph, written
 from tests.support.events import run_event, used
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def graph() -> Document:
-    return whole()
+    return complete_graph()
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_networkx_reads_graphml_with_its_types(exported: Path) -> None:
     assert list(networkx.topological_sort(read)) == [RAW, CLEAN]
 
 
-def test_networkx_reads_names_that_xml_cannot_hold(tmp_path: Path) -> None:
+def test_networkx_reads_names_that_xml_cannot_represent(tmp_path: Path) -> None:
     import networkx
 
     with hw.connect("memory://") as lineage:
@@ -94,7 +94,7 @@ def test_spark_reads_parquet_and_lines(exported: Path, spark: SparkSession) -> N
     assert spark.read.json(str(exported / "graph.jsonl")).count() == 7
 
 
-def test_mermaid_shows_names_and_obeys_none(tmp_path: Path) -> None:
+def test_names_in_mermaid_are_escaped(tmp_path: Path) -> None:
     with hw.connect("memory://") as lineage:
         lineage.ingest(run_event(inputs=['a"]; click x "javascript:y"', "<b>"], outputs=["ok/b.c-d"]))
         lineage.export(tmp_path / "graph.mmd", format="mermaid")

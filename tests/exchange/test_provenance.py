@@ -1,4 +1,4 @@
-"""Provenance in files: what runs did and what was stated is exported, comes back, and is not told twice."""
+"""Provenance in files: derived and stated provenance is exported, imported, and not duplicated."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from headwater.client import Lineage
 from headwater.examples import orders_events
 from headwater.exchange.validating import validate
 from headwater.store.access.visibility import Visibility
-from tests.exchange.graphs import FORMATS, empty_store, lists, read, there_and_back
+from tests.exchange.graphs import FORMATS, empty_store, exported_after_import, lists, read
 from tests.support.events import at, run_event, run_id
 
 AGENT = {"type": "user", "id": "ann", "name": "Ann"}
 
 
-def told(lineage: Lineage, name: str) -> list[tuple[Any, ...]]:
-    """All but what says where the answer is from."""
+def without_basis(lineage: Lineage, name: str) -> list[tuple[Any, ...]]:
+    """All fields but those that say where the answer is from."""
     return [
         (one.provenance_id, one.event, one.at, one.agent, one.operation, one.context)
         for one in lineage.provenance(name, limit=1000)
@@ -27,7 +27,7 @@ def told(lineage: Lineage, name: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_there_and_back(tmp_path: Path, format: str) -> None:
+def test_export_and_import(tmp_path: Path, format: str) -> None:
     with empty_store(tmp_path) as lineage:
         lineage.ingest_many(orders_events())
         operation = {"type": "export", "method": "csv", "parameters": {"rows": 3}}
@@ -38,7 +38,7 @@ def test_there_and_back(tmp_path: Path, format: str) -> None:
     assert {document["event_type"] for document in once["provenance"]} == {"created", "modified", "accessed"}
     (stated,) = [document for document in once["provenance"] if document["agent"]["type"] == "user"]
     assert (stated["agent"], stated["operation"], stated["context"]) == (AGENT, operation, {"purpose": "audit"})
-    assert lists(there_and_back(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
+    assert lists(exported_after_import(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
 
 
 def test_the_newest_of_each_job_and_the_first(tmp_path: Path) -> None:
@@ -65,30 +65,30 @@ def test_the_newest_of_each_job_and_the_first(tmp_path: Path) -> None:
     }
 
 
-def test_what_comes_back_home_is_not_told_twice(tmp_path: Path, store_url: str) -> None:
+def test_an_import_into_the_same_store_adds_no_duplicates(tmp_path: Path, store_url: str) -> None:
     with hw.connect(store_url) as lineage:
         lineage.ingest(run_event(run="one", inputs=["raw"], outputs=["made"], minute=1))
         lineage.ingest(run_event(run="two", inputs=["raw"], outputs=["made"], minute=2))
         lineage.export(tmp_path / "out.json")
-        before = [told(lineage, name) for name in ("raw", "made")]
+        before = [without_basis(lineage, name) for name in ("raw", "made")]
         lineage.import_(tmp_path / "out.json")
-        assert [told(lineage, name) for name in ("raw", "made")] == before
+        assert [without_basis(lineage, name) for name in ("raw", "made")] == before
         lineage.export(tmp_path / "again.json")
     assert lists(read(tmp_path / "again.json"))["provenance"] == lists(read(tmp_path / "out.json"))["provenance"]
 
 
-def test_elsewhere_it_answers_the_same_and_is_the_past(tmp_path: Path) -> None:
+def test_another_store_answers_the_same_from_the_import(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage, empty_store(tmp_path) as other:
         lineage.ingest(run_event(run="one", inputs=["raw"], outputs=["made"], minute=1))
         lineage.export(tmp_path / "out.json")
         other.import_(tmp_path / "out.json")
-        assert told(other, "made") == told(lineage, "made")
+        assert without_basis(other, "made") == without_basis(lineage, "made")
         assert [(one.stated, one.run_id) for one in other.provenance("made")] == [(True, None)]
         other.ingest(run_event(run="two", outputs=["made"], minute=2))
         assert [one.event for one in other.provenance("made")] == ["modified", "created"]
 
 
-def test_a_hidden_job_is_not_told_of(tmp_path: Path) -> None:
+def test_a_hidden_job_is_not_exported(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage, empty_store(tmp_path) as other:
         lineage.ingest(run_event(run="one", inputs=["raw"], outputs=["made"], minute=1))
         lineage.export(tmp_path / "out.json")

@@ -1,4 +1,4 @@
-"""Export, import into an empty store, export: the same graph. And each format says exactly what the others say."""
+"""Export, import into an empty store, export: the same graph. All formats have the same content."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from hypothesis import HealthCheck, given, settings
 
 import headwater as hw
 from headwater.examples import orders_events
-from headwater.exchange.exporting import Format
+from headwater.exchange.export_formats import Format
 from headwater.exchange.opening import LineageFile
 from headwater.exchange.validating import validate
 from headwater.formats.wia.elements import Document
 from tests.exchange.graphs import (
     FORMATS,
+    complete_graph,
     elements,
     empty_store,
     example,
+    exported_after_import,
     graphs,
     kinds,
     lists,
     read,
-    there_and_back,
-    whole,
     written,
 )
 from tests.support.events import run_event
@@ -34,18 +34,18 @@ from tests.support.events import run_event
 SLOW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-@pytest.mark.parametrize("graph", [example(), whole()], ids=["the format's own example", "every structure"])
+@pytest.mark.parametrize("graph", [example(), complete_graph()], ids=["the format's own example", "every structure"])
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_graph_comes_back_with_its_ids(tmp_path: Path, graph: Document, format: str) -> None:
+def test_an_imported_graph_keeps_its_ids(tmp_path: Path, graph: Document, format: str) -> None:
     file = written(graph, tmp_path / "given.json")
     assert validate(file).sound
-    once = there_and_back(file, tmp_path / "once", format)
+    once = exported_after_import(file, tmp_path / "once", format)
     assert lists(once) == lists(graph)
-    assert lists(there_and_back(tmp_path / "once" / FORMATS[format], tmp_path / "twice")) == lists(graph)
+    assert lists(exported_after_import(tmp_path / "once" / FORMATS[format], tmp_path / "twice")) == lists(graph)
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_captured_lineage_comes_back_too(tmp_path: Path, format: str) -> None:
+def test_captured_lineage_is_preserved(tmp_path: Path, format: str) -> None:
     with empty_store(tmp_path) as lineage:
         lineage.ingest_many(orders_events())
         done = lineage.export(tmp_path / FORMATS[format], format=format)
@@ -54,12 +54,12 @@ def test_captured_lineage_comes_back_too(tmp_path: Path, format: str) -> None:
     assert validate(tmp_path / FORMATS[format]).sound
     once = read(tmp_path / "once.json")
     assert lists(read(tmp_path / FORMATS[format])) == lists(once)
-    assert lists(there_and_back(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
+    assert lists(exported_after_import(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
 
 
-def test_what_was_imported_answers_questions(tmp_path: Path) -> None:
+def test_imported_lineage_can_be_queried(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage:
-        lineage.import_(written(whole(), tmp_path / "given.json"))
+        lineage.import_(written(complete_graph(), tmp_path / "given.json"))
         (node,) = lineage.upstream("public.cleaned_customers").nodes
         assert node.endpoint.name == "public.raw_customers"
         (column,) = lineage.upstream("public.cleaned_customers", column="email").nodes
@@ -70,14 +70,14 @@ def test_what_was_imported_answers_questions(tmp_path: Path) -> None:
 
 @SLOW
 @given(graph=graphs())
-def test_every_graph_comes_back_from_every_format(graph: Document) -> None:
+def test_every_format_preserves_every_graph(graph: Document) -> None:
     check_every_format(graph)
 
 
 @pytest.mark.long
 @settings(SLOW, max_examples=100)
 @given(graph=graphs())
-def test_many_graphs_come_back_from_every_format(graph: Document) -> None:
+def test_every_format_preserves_many_graphs(graph: Document) -> None:
     check_every_format(graph)
 
 
@@ -88,7 +88,7 @@ def check_every_format(graph: Document) -> None:
         assert validate(file).problems == ()
         assert kinds(LineageFile(file).elements()) == kinds(elements(graph))
         for format in FORMATS:
-            assert lists(there_and_back(file, folder / format, format)) == lists(graph)
+            assert lists(exported_after_import(file, folder / format, format)) == lists(graph)
 
 
 @pytest.mark.parametrize("gzip", [False, True])
@@ -109,7 +109,7 @@ def assert_like(text: str, pattern: str) -> None:
     assert re.fullmatch(pattern, text), text
 
 
-def test_ids_are_random_and_stay(tmp_path: Path, durable_url: str) -> None:
+def test_ids_are_random_and_stable(tmp_path: Path, durable_url: str) -> None:
     def ids() -> list[str]:
         with hw.connect(durable_url) as lineage:
             lineage.ingest(run_event(inputs=["a"], outputs=["b"]))
@@ -127,31 +127,32 @@ def test_ids_are_random_and_stay(tmp_path: Path, durable_url: str) -> None:
     assert not {each["node_id"] for each in read(tmp_path / "other.json")["nodes"]} & set(first)
 
 
-def test_what_is_said_later_counts(tmp_path: Path) -> None:
-    """An import does not freeze a dataset: what a run tells of it afterwards is exported, under the same id."""
+def test_later_statements_are_exported(tmp_path: Path) -> None:
+    """An import does not freeze a dataset: later statements of runs are exported, under the same id."""
     with empty_store(tmp_path) as lineage:
-        lineage.import_(written(whole(), tmp_path / "given.json"))
+        lineage.import_(written(complete_graph(), tmp_path / "given.json"))
         facet = {"_producer": "urn:x", "_schemaURL": "urn:x", "description": "As it is now"}
         use = {"namespace": "postgres://warehouse:5432", "name": "public.raw_customers"}
         lineage.ingest(run_event(outputs=[use | {"facets": {"documentation": facet}}], minute=5))
         lineage.export(tmp_path / "later.json")
     before, after = (
-        lists(graph)["nodes"][whole()["nodes"][0]["node_id"]] for graph in (whole(), read(tmp_path / "later.json"))
+        lists(graph)["nodes"][complete_graph()["nodes"][0]["node_id"]]
+        for graph in (complete_graph(), read(tmp_path / "later.json"))
     )
     assert after["metadata"] == before["metadata"] | {"description": "As it is now"}
     assert after["updated_at"] > before["updated_at"]
     assert after["schema"] == before["schema"]
 
 
-def test_the_same_file_twice_is_the_same_events(tmp_path: Path, store_url: str) -> None:
-    file = written(whole(), tmp_path / "given.json")
+def test_importing_twice_adds_nothing(tmp_path: Path, store_url: str) -> None:
+    file = written(complete_graph(), tmp_path / "given.json")
     with hw.connect(store_url) as lineage:
         first, second = lineage.import_(file), lineage.import_(file)
     assert (first.events, first.duplicates) == (2, 0)
     assert (second.events, second.duplicates) == (2, 2)
 
 
-def test_events_come_back_as_events(tmp_path: Path) -> None:
+def test_events_are_preserved(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage, empty_store(tmp_path) as other:
         lineage.ingest_many(orders_events())
         lineage.export(tmp_path / "events.jsonl", format="openlineage")
@@ -161,7 +162,7 @@ def test_events_come_back_as_events(tmp_path: Path) -> None:
     assert (tmp_path / "events.jsonl").read_bytes() == (tmp_path / "again.jsonl").read_bytes()
 
 
-def test_a_part_as_events_is_the_part(tmp_path: Path) -> None:
+def test_a_part_as_events(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage, empty_store(tmp_path) as other:
         lineage.ingest_many(orders_events())
         for name, format in (("part.json", "wia-json"), ("part.jsonl", "openlineage")):
@@ -172,8 +173,8 @@ def test_a_part_as_events_is_the_part(tmp_path: Path) -> None:
     assert all("eventTime" in json.loads(line) for line in (tmp_path / "part.jsonl").read_text().splitlines())
 
 
-def test_two_files_may_give_the_same_id(tmp_path: Path) -> None:
-    """Then the first keeps it: an export has no id twice."""
+def test_two_files_with_the_same_id(tmp_path: Path) -> None:
+    """The first keeps it: an export has no id twice."""
     second = example()
     for node in second["nodes"]:
         node["qualified_name"] = node["qualified_name"].replace("public", "private")

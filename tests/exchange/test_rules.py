@@ -1,4 +1,4 @@
-"""The six rules of the format: each broken by itself, told by its own error, with the element that breaks it."""
+"""The six rules of the format: each violation has its own error, with the culprit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater import errors
 from headwater.exchange.validating import MAX_PROBLEMS, validate
 from headwater.formats.wia.elements import Document
 from headwater.formats.wia.namespaces import as_uri, from_uri, is_uri
-from tests.exchange.graphs import CLEAN, CLEANING, RAW, empty_store, example, whole, written
+from tests.exchange.graphs import CLEAN, CLEANING, RAW, complete_graph, empty_store, example, written
 
 Change = tuple[str, int, str, Any]
 
@@ -38,7 +38,7 @@ BROKEN: dict[str, tuple[Change, str, str, str]] = {
         ("nodes", 0, "created_at", "2025-01-01T00:00:00"),
         "TimestampInvalid",
         f"node {RAW} 'raw_customers'",
-        "created_at is no ISO 8601 time in UTC: '2025-01-01T00:00:00'",
+        "created_at is not an ISO 8601 time in UTC: '2025-01-01T00:00:00'",
     ),
     "a time in Paris": (
         ("edges", 0, "created_at", "2025-01-01T00:00:00+01:00"),
@@ -56,11 +56,11 @@ BROKEN: dict[str, tuple[Change, str, str, str]] = {
         ("nodes", 0, "namespace", "the warehouse"),
         "NamespaceInvalid",
         f"node {RAW} 'raw_customers'",
-        "namespace is no URI: 'the warehouse'",
+        "namespace is not a URI: 'the warehouse'",
     ),
     "a type that there is not": (("nodes", 0, "node_type", "lake"), "StructureInvalid", RAW, "one of column, file"),
     "an edge type that there is not": (("edges", 0, "edge_type", "made_of"), "StructureInvalid", CLEANING, "made_of"),
-    "an id that is no UUID": (("nodes", 0, "node_id", "node1"), "StructureInvalid", "node1", "node_id is no UUID"),
+    "an id that is no UUID": (("nodes", 0, "node_id", "node1"), "StructureInvalid", "node1", "node_id is not a UUID"),
     "a list for a name": (("nodes", 0, "name", ["a"]), "StructureInvalid", RAW, "name must be a text"),
     "a name that cannot be stored": (("nodes", 0, "name", "a\0b"), "StructureInvalid", RAW, "NUL"),
     "a text for metadata": (("nodes", 0, "metadata", "x"), "StructureInvalid", RAW, "metadata must be an object"),
@@ -72,7 +72,7 @@ BROKEN: dict[str, tuple[Change, str, str, str]] = {
 
 @pytest.mark.parametrize(("change", "code", "element", "reason"), BROKEN.values(), ids=BROKEN.keys())
 def test_a_broken_rule_is_named(tmp_path: Path, change: Change, code: str, element: str, reason: str) -> None:
-    graph = whole()
+    graph = complete_graph()
     part, number, member, value = change
     graph[part][number][member] = value
     file = written(graph, tmp_path / "graph.json")
@@ -148,26 +148,26 @@ def test_problems_are_listed_up_to_a_number(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.7.2", "1.99", "0.9.0"])
 def test_a_later_minor_version_is_read(tmp_path: Path, version: str) -> None:
-    graph = copy.deepcopy(whole()) | {"version": version, "of_later": {"x": 1}}
+    graph = copy.deepcopy(complete_graph()) | {"version": version, "of_later": {"x": 1}}
     graph["nodes"][0]["of_later"] = [1, 2]
     assert validate(written(graph, tmp_path / "graph.json")).sound
 
 
 @pytest.mark.parametrize("version", ["2.0.0", "10.1"])
 def test_a_later_major_version_is_refused(tmp_path: Path, version: str) -> None:
-    """Before anything else is looked at: what follows may mean anything."""
+    """Before anything else is checked: later content may mean anything."""
     graph = {"version": version, "nodes": "elsewhere"}
     with pytest.raises(errors.FormatTooNew, match=f"version {version}; this Headwater reads 1.0.0 and later minor"):
         validate(written(graph, tmp_path / "graph.json"))
 
 
-def test_a_version_that_is_none(tmp_path: Path) -> None:
+def test_an_invalid_version(tmp_path: Path) -> None:
     with pytest.raises(errors.FileRefused, match="'latest' is not a version"):
         validate(written({"version": "latest", "nodes": []}, tmp_path / "graph.json"))
 
 
 @pytest.mark.parametrize("namespace", ["shop", "s3://lake", "headwater:shop", "a b", "ä/ö", "", "%41", "x:%zz", "1:2"])
-def test_every_namespace_has_a_uri_and_comes_back(namespace: str) -> None:
+def test_every_namespace_has_a_uri_and_is_restored(namespace: str) -> None:
     assert is_uri(as_uri(namespace))
     assert from_uri(as_uri(namespace)) == namespace
 

@@ -1,4 +1,4 @@
-"""A part of a store: around datasets, as of a time, as far as somebody sees."""
+"""A part of a store: around datasets, as of a time, with limited visibility."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headwater.errors import QueryError, UnknownDataset
 from headwater.exchange.exporting import export_file
 from headwater.exchange.validating import validate
 from headwater.store.access.visibility import Visibility
-from tests.exchange.graphs import lists, read, whole, written
+from tests.exchange.graphs import complete_graph, lists, read, written
 from tests.support.events import at, column_lineage, run_event, used
 
 
@@ -62,7 +62,7 @@ def test_a_part(lineage: Lineage, tmp_path: Path, asked: dict[str, Any], expecte
         assert found.keys() <= every[kind].keys(), "the same thing has the same id"
 
 
-def test_what_cannot_be_asked(lineage: Lineage, tmp_path: Path) -> None:
+def test_invalid_scopes_are_refused(lineage: Lineage, tmp_path: Path) -> None:
     for asked, reason in (
         ({"depth": 2}, "A depth is counted from a dataset"),
         ({"datasets": ["a"], "depth": 0}, "The depth must be 1 or more"),
@@ -74,21 +74,21 @@ def test_what_cannot_be_asked(lineage: Lineage, tmp_path: Path) -> None:
     assert list(tmp_path.glob("part*")) == []
 
 
-def test_what_is_hidden_is_in_no_export(tmp_path: Path) -> None:
+def test_hidden_datasets_are_not_exported(tmp_path: Path) -> None:
     with hw.connect("memory://") as lineage:
         hidden = used("salaries", namespace="hr")
         lineage.ingest(run_event(inputs=["a", hidden], outputs=["b"]))
-        lineage.import_(written(whole(), tmp_path / "given.json"))
+        lineage.import_(written(complete_graph(), tmp_path / "given.json"))
         seen = lineage.visible_to(Visibility.of(["warehouse", "scheduler"]))
         export_file(seen, tmp_path / "seen.json")
         assert names(tmp_path / "seen.json") == ["a", "b"]
         assert "salaries" not in (tmp_path / "seen.json").read_text()
         assert len(read(tmp_path / "seen.json")["edges"]) == 1
         export_file(lineage.visible_to(Visibility.of(["postgres*"])), tmp_path / "imported.json")
-    assert lists(read(tmp_path / "imported.json"))["edges"] == lists(whole())["edges"]
+    assert lists(read(tmp_path / "imported.json"))["edges"] == lists(complete_graph())["edges"]
 
 
-def test_an_edge_says_who_made_it(lineage: Lineage, tmp_path: Path) -> None:
+def test_an_edge_names_its_job(lineage: Lineage, tmp_path: Path) -> None:
     lineage.export(tmp_path / "graph.json", datasets=["b"], direction="upstream")
     (edge,) = read(tmp_path / "graph.json")["edges"]
     assert edge["metadata"]["job_name"] == "a_b"

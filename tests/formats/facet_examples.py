@@ -1,4 +1,4 @@
-"""OpenLineage's own facet schemas and the examples that go with them, read from the shared data; nothing is fetched."""
+"""OpenLineage's own facet schemas and their examples, read from the shared data, without network access."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from referencing import Registry, Resource
 
 from tests.support.events import Json, facet
 
-ROOMS = {
+LOCATIONS = {
     "DataQualityAssertionsDatasetFacet": "inputFacets",  # an input facet by its schema, in spite of its name
     "InputDatasetFacet": "inputFacets",
     "OutputDatasetFacet": "outputFacets",
@@ -70,12 +70,12 @@ def example(schema: str, name: str, body: Json) -> Example:
     if schema == "LineageFacet":
         room = "job" if "entries" in body else "dataset"
         return Example(schema, f"Lineage{room.capitalize()}Facet", room, name, body)
-    room = next(room for suffix, room in ROOMS.items() if schema.endswith(suffix))
+    room = next(room for suffix, room in LOCATIONS.items() if schema.endswith(suffix))
     return Example(schema, None, room, name, body)
 
 
 def own_examples() -> list[Example]:
-    """For the facets that have no example upstream, and for sides of a facet that have none."""
+    """For facets without an upstream example, and for variants of a facet without one."""
     condition = {"type": "partition", "partitions": [{"identifier": "p", "dimensions": {"day": "2026-11-15"}}]}
     dependency = {
         "job": {"namespace": "scheduler", "name": "upstream"},

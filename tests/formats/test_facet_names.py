@@ -15,7 +15,7 @@ NAMES = {value for name, value in vars(facet_names).items() if name.endswith("_F
 
 
 def literals() -> Iterator[tuple[str, str]]:
-    """Every text in the code outside of docstrings, with the module that has it."""
+    """Every text in the code except docstrings, with its module."""
     for file in sorted(PACKAGE.rglob("*.py")):
         tree = ast.parse(file.read_text())
         docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
@@ -24,7 +24,7 @@ def literals() -> Iterator[tuple[str, str]]:
                 yield file.relative_to(PACKAGE).as_posix(), node.value
 
 
-def test_names_and_urls_are_written_down_once() -> None:
+def test_names_and_urls_are_defined_once() -> None:
     files = {file for file, text in literals() if text in NAMES or "urn:headwater:facet:" in text}
     assert files == {"formats/openlineage/facet_names.py"}
 

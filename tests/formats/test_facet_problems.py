@@ -1,4 +1,4 @@
-"""What a facet got wrong is named by its JSON path; what is not ours to judge is left alone."""
+"""A violation in a facet is reported with its JSON path; facets that Headwater does not know are not checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def problems(room: str, **facets: Any) -> list[tuple[str, str]]:
     return [(problem.path, problem.reason) for problem in facet_problems(room, facets, "$")]
 
 
-def test_good_facets_have_none() -> None:
+def test_valid_facets_have_no_problems() -> None:
     assert problems("dataset", schema=schema("a:int"), columnLineage=column_lineage({"a": [("t", "a")]})) == []
 
 
@@ -27,21 +27,21 @@ def test_producer_and_schema_url_are_required_of_every_facet() -> None:
     assert problems("job", custom={"a": 1}) == [("$.custom._producer", "missing"), ("$.custom._schemaURL", "missing")]
 
 
-def test_a_facet_we_do_not_know_may_hold_anything() -> None:
+def test_an_unknown_facet_may_contain_anything() -> None:
     assert problems("run", custom=facet(fields=7, nested={"a": [None, {"b": float("1e300")}]})) == []
 
 
-def test_a_standard_facet_in_another_room_is_unknown_there() -> None:
+def test_a_standard_facet_in_the_wrong_place_is_unknown() -> None:
     assert problems("run", schema=facet(fields=7)) == []
 
 
-def test_a_deleted_facet_owes_nothing_else() -> None:
+def test_a_deleted_facet_needs_no_other_keys() -> None:
     assert problems("dataset", columnLineage=deleted(), version=deleted()) == []
     assert problems("job", sql=deleted()) == []
     assert problems("job", sql=deleted() | {"_deleted": False}) == [("$.sql.query", "missing")]
 
 
-def test_unknown_keys_of_a_known_facet_are_fine() -> None:
+def test_unknown_keys_of_a_known_facet_are_accepted() -> None:
     assert problems("job", sql=facet(query="select 1", dialect="spark", cost=3)) == []
 
 
@@ -105,7 +105,7 @@ def test_unknown_keys_of_a_known_facet_are_fine() -> None:
         ),
     ],
 )
-def test_where_and_what(room: str, facets: Json, expected: list[tuple[str, str]]) -> None:
+def test_path_and_reason(room: str, facets: Json, expected: list[tuple[str, str]]) -> None:
     assert problems(room, **facets) == expected
 
 

@@ -1,6 +1,6 @@
-"""Our facet checker says what OpenLineage's JSON Schemas say, but for differences that are named here.
+"""The facet checker agrees with OpenLineage's JSON Schemas, except for the differences that are listed here.
 
-Every example is changed at every place in every way; about each outcome both must agree.
+Every example is changed at every place in every way; both must agree on each result.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def examples(shared_data: Path) -> list[Example]:
     return [*shared_examples(shared_data), *own_examples()]
 
 
-def ours(example: Example, body: Json) -> list[Problem]:
+def our_problems(example: Example, body: Json) -> list[Problem]:
     return list(facet_problems(example.room, {example.name: body}, "$"))
 
 
-def test_every_standard_facet_is_known_in_its_place(schemas: Schemas) -> None:
+def test_every_standard_facet_is_known(schemas: Schemas) -> None:
     found = set()
     for schema, content in schemas.facets():
         for name in content.get("properties", {}):
@@ -54,16 +54,16 @@ def test_every_standard_facet_is_known_in_its_place(schemas: Schemas) -> None:
     assert known - found == {("dataset", "dataQualityAssertions")}
 
 
-def test_every_example_is_fine_by_both(schemas: Schemas, examples: list[Example]) -> None:
+def test_every_example_is_valid_for_both(schemas: Schemas, examples: list[Example]) -> None:
     assert len(examples) == 46 + len(own_examples())
     for one in examples:
         assert schemas.validator(one).is_valid({one.name: one.body}), one.label
-        assert ours(one, one.body) == [], one.label
+        assert our_problems(one, one.body) == [], one.label
 
 
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
-def test_every_change_is_judged_alike(schemas: Schemas, examples: list[Example], step: int) -> None:
-    """One change in ``step``: at every place, and over the places every kind."""
+def test_both_agree_on_every_change(schemas: Schemas, examples: list[Example], step: int) -> None:
+    """One change in ``step``: at every place, and every kind of change over the places."""
     judged = 0
     disagreements = []
     for one in examples:
@@ -71,7 +71,7 @@ def test_every_change_is_judged_alike(schemas: Schemas, examples: list[Example],
         for place, value, changed in islice(changes(one.body), 0, None, step):
             judged += 1
             valid = validator.is_valid({one.name: changed})
-            problems = ours(one, changed)
+            problems = our_problems(one, changed)
             if valid == (not problems) or is_named_difference(one, validator, place, value):
                 continue
             disagreements.append((one.label, place, "dropped" if value is DROPPED else value, problems))
@@ -79,30 +79,30 @@ def test_every_change_is_judged_alike(schemas: Schemas, examples: list[Example],
     assert judged > 7_000 // step
 
 
-def test_a_problem_is_where_the_change_was(examples: list[Example]) -> None:
-    """At the place, above it where alternatives were tried, or below it where something is missing now."""
+def test_a_problem_has_the_path_of_the_change(examples: list[Example]) -> None:
+    """The path of the change, above it if there were alternatives, or below it if a key is missing."""
     astray = []
     for one in examples:
         for place, value, changed in changes(one.body):
             at = f"$.{one.name}" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
-            found = [problem.path for problem in ours(one, changed)]
-            if found and not any(at.startswith(path) or path.startswith(at) or beside(path, at) for path in found):
+            found = [problem.path for problem in our_problems(one, changed)]
+            if found and not any(at.startswith(path) or path.startswith(at) or paired_keys(path, at) for path in found):
                 astray.append((one.label, at, value, found))
     assert astray == []
 
 
-def beside(path: str, at: str) -> bool:
-    """Two keys that must come together: without the one, the complaint is about either."""
+def paired_keys(path: str, at: str) -> bool:
+    """Two keys that must occur together: if one is missing, the problem is reported for either."""
     return path.rpartition(".")[0] == at.rpartition(".")[0]
 
 
 def is_named_difference(one: Example, validator: Draft202012Validator, place: Place, value: Any) -> bool:
-    """The three things we see otherwise than the schemas, all on the side of taking what producers send."""
+    """The three differences from the schemas, all of which accept what producers send."""
     return null_for_an_optional_value(one, validator, place, value) or inside_a_forwarded_facet(one, place)
 
 
 def null_for_an_optional_value(one: Example, validator: Draft202012Validator, place: Place, value: Any) -> bool:
-    """Java and Go write what is not there as null; the schemas want the key left out."""
+    """Java and Go write missing values as null; the schemas require that the key is missing."""
     return (
         value is None
         and isinstance(place[-1], str)
@@ -111,7 +111,7 @@ def null_for_an_optional_value(one: Example, validator: Draft202012Validator, pl
 
 
 def inside_a_forwarded_facet(one: Example, place: Place) -> bool:
-    """Facets of the parent that come along with `parent` are the parent's; its own events are checked."""
+    """Facets of the parent inside `parent` belong to the parent; its own events are checked."""
     return one.name == "parent" and "facets" in place[:-1]
 
 

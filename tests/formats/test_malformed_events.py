@@ -1,4 +1,4 @@
-"""What cannot be an event is refused in one line, with the JSON path of the culprit."""
+"""Invalid events are refused in one line, with the JSON path of the culprit."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_not_an_event_at_all(raw: RawEvent, reason: str) -> None:
 
 
 @pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
-def test_constants_that_are_no_json(constant: str) -> None:
+def test_constants_that_are_not_json(constant: str) -> None:
     body = json.dumps(run_event(run_facets={"f": facet(v=0)})).replace('"v": 0', f'"v": {constant}')
     assert refusal(body).reason == f"not JSON ({constant} is not a JSON value)"
     mapping = run_event(run_facets={"f": facet(v=float(constant))})
@@ -72,10 +72,10 @@ def test_constants_that_are_no_json(constant: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999"])
-def test_a_number_beyond_all_numbers(number: str) -> None:
-    """It is JSON, but would be told again as `Infinity`, which is not."""
+def test_a_number_beyond_the_range_of_doubles(number: str) -> None:
+    """It is JSON, but would be written again as `Infinity`, which is not."""
     body = json.dumps(run_event(run_facets={"f": facet(v=0)})).replace('"v": 0', f'"v": {number}')
-    assert refusal(body).reason == "holds a number too large to keep"
+    assert refusal(body).reason == "contains a number that is too large to store"
 
 
 def test_a_number_of_5000_digits() -> None:
@@ -83,7 +83,7 @@ def test_a_number_of_5000_digits() -> None:
     assert refusal(body).path == "$"
 
 
-def test_a_number_of_300_digits_is_kept() -> None:
+def test_a_number_of_300_digits_is_accepted() -> None:
     event = read_event(run_event(run_facets={"f": facet(v=10**300)}))
     assert (event.run_facets or {})["f"]["v"] == 10**300
 
@@ -95,11 +95,11 @@ def test_nesting_has_a_limit_that_does_not_depend_on_the_callers_stack() -> None
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), b"bytes"])
-def test_a_mapping_of_what_json_does_not_have(value: object) -> None:
+def test_a_mapping_with_values_that_are_not_json(value: object) -> None:
     assert refusal(run_event() | {"odd": value}).reason.startswith("not JSON")
 
 
-def test_a_mapping_that_holds_itself() -> None:
+def test_a_mapping_that_contains_itself() -> None:
     event = run_event()
     event["self"] = event
     assert refusal(event).path == "$"
@@ -146,21 +146,21 @@ OBJECTS: list[tuple[str | int, ...]] = [
 
 @pytest.mark.parametrize("place", TEXTS, ids=path_of)
 @pytest.mark.parametrize("value", [7, 1.5, True, [], {}, ["text"]], ids=repr)
-def test_no_text_where_text_must_be(place: tuple[str | int, ...], value: object) -> None:
+def test_another_type_instead_of_text(place: tuple[str | int, ...], value: object) -> None:
     refused = refusal(with_value(RUN, place, value))
     assert refused.path == path_of(place)
     assert refused.reason.startswith("must be a string, not ")
 
 
 @pytest.mark.parametrize("place", TEXTS, ids=path_of)
-def test_nothing_where_text_must_be(place: tuple[str | int, ...]) -> None:
+def test_empty_text(place: tuple[str | int, ...]) -> None:
     refused = refusal(with_value(RUN, place, None))
     assert (refused.path, refused.reason) == (path_of(place), "missing")
 
 
 @pytest.mark.parametrize("place", OBJECTS, ids=path_of)
 @pytest.mark.parametrize("value", [7, "text", True, ["text"]], ids=repr)
-def test_no_object_where_an_object_must_be(place: tuple[str | int, ...], value: object) -> None:
+def test_another_type_instead_of_an_object(place: tuple[str | int, ...], value: object) -> None:
     refused = refusal(with_value(RUN, place, value))
     assert refused.path == path_of(place)
     assert refused.reason.startswith("must be an object, not ")
@@ -168,14 +168,14 @@ def test_no_object_where_an_object_must_be(place: tuple[str | int, ...], value: 
 
 @pytest.mark.parametrize("key", ["inputs", "outputs"])
 @pytest.mark.parametrize("value", [7, "text", {}, True], ids=repr)
-def test_no_array_where_an_array_must_be(key: str, value: object) -> None:
+def test_another_type_instead_of_an_array(key: str, value: object) -> None:
     refused = refusal(RUN | {key: value})
     assert refused.path == f"$.{key}"
     assert refused.reason.startswith("must be an array, not ")
 
 
 @pytest.mark.parametrize("value", ["DONE", "complete", "", 7, ["START"], {}], ids=repr)
-def test_an_event_type_that_is_none(value: object) -> None:
+def test_an_invalid_event_type(value: object) -> None:
     refused = refusal(RUN | {"eventType": value})
     assert refused.path == "$.eventType"
     assert refused.reason == "must be one of ABORT, COMPLETE, FAIL, OTHER, RUNNING, START"
@@ -184,7 +184,7 @@ def test_an_event_type_that_is_none(value: object) -> None:
 @pytest.mark.parametrize(
     "value", ["", "yesterday", "2026-11-15T25:00:00Z", "15.11.2026", "9999-12-31T23:59:59-01:00", "1\n2" * 99]
 )
-def test_a_time_that_is_none(value: str) -> None:
+def test_an_invalid_time(value: str) -> None:
     refused = refusal(RUN | {"eventTime": value})
     assert refused.path == "$.eventTime"
     assert refused.reason.startswith("not an ISO 8601 time")
@@ -196,7 +196,7 @@ def test_an_empty_run_id() -> None:
 
 
 @pytest.mark.parametrize("missing", ["job", "eventTime", "producer"])
-def test_a_run_event_without_what_it_needs(missing: str) -> None:
+def test_a_run_event_with_missing_members(missing: str) -> None:
     event = copy.deepcopy(RUN)
     del event[missing]
     assert refusal(event).path == f"$.{missing}"
@@ -204,14 +204,14 @@ def test_a_run_event_without_what_it_needs(missing: str) -> None:
 
 @pytest.mark.parametrize("text", ["nul \x00 in it", "half \ud83d of a pair"])
 @pytest.mark.parametrize("place", [place for place in TEXTS if len(place) > 1], ids=path_of)
-def test_names_no_database_can_hold(place: tuple[str | int, ...], text: str) -> None:
+def test_names_that_no_database_can_store(place: tuple[str | int, ...], text: str) -> None:
     refused = refusal(with_value(RUN, place, text))
     assert refused.path == path_of(place)
-    assert refused.reason == "holds a NUL or half a surrogate pair, which no database text can"
+    assert refused.reason == "contains a NUL or half a surrogate pair, which a database cannot store"
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud83d"])
-def test_names_no_database_can_hold_elsewhere(text: str) -> None:
+def test_names_that_no_database_can_store_in_facets(text: str) -> None:
     assert refusal(run_event(outputs=["w", written_in_part("x", text)])).path.startswith("$.outputs[1]")
     assert refusal(run_event(run_facets={text: facet()})).path == "$.run.facets"
     assert refusal(job_event(job_facets={text: facet()})).path == "$.job.facets"

@@ -22,7 +22,7 @@ SPACE = st.text(" \t\r\n", max_size=3)
 
 
 @given(st.lists(VALUES, max_size=6), SPACE, st.data())
-def test_the_pieces_are_the_elements(values: list[object], space: str, data: st.DataObject) -> None:
+def test_the_elements_are_split_correctly(values: list[object], space: str, data: st.DataObject) -> None:
     written = [f"{data.draw(SPACE)}{json.dumps(value)}{data.draw(SPACE)}" for value in values]
     text = f"{space}[{','.join(written)}]{space}"
     assert json.loads(text) == values
@@ -31,8 +31,8 @@ def test_the_pieces_are_the_elements(values: list[object], space: str, data: st.
 
 
 @given(st.text('[]{}, 1"a:', max_size=12))
-def test_what_is_no_array_is_refused(text: str) -> None:
-    """Judged by the JSON of Python."""
+def test_a_body_that_is_not_an_array_is_refused(text: str) -> None:
+    """Compared with the JSON parser of Python."""
     try:
         whole = isinstance(json.loads(text), list)
     except ValueError:
@@ -44,7 +44,7 @@ def test_what_is_no_array_is_refused(text: str) -> None:
             read_events(text.encode())
 
 
-def test_each_keeps_its_bytes_and_its_place() -> None:
+def test_elements_keep_their_bytes_and_order() -> None:
     body = json.dumps([run_event(run="1"), 5, run_event(run="2")], indent=1).encode()
     first, refused, second = read_events(body)
     assert isinstance(first, Event)

@@ -1,4 +1,4 @@
-"""What a partition is called."""
+"""Names of partitions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def dimensions(**values: Any) -> Json:
 
 
 @pytest.mark.parametrize("side", ["inputCondition", "outputCondition"])
-def test_the_identifier_counts_first(side: str) -> None:
+def test_the_identifier_takes_precedence(side: str) -> None:
     assert named({"identifier": "2024-10-15-PL", "dimensions": {"country": "PL"}}, side=side) == ("2024-10-15-PL",)
 
 
-def test_dimensions_in_the_form_of_hive() -> None:
+def test_dimensions_as_in_hive() -> None:
     assert named(dimensions(day="2026-11-15", country="PL")) == ("day=2026-11-15/country=PL",)
 
 
-def test_sorted_and_each_once() -> None:
+def test_dimensions_are_sorted_and_unique() -> None:
     assert named({"identifier": "b"}, {"identifier": "a"}, {"identifier": "b"}) == ("a", "b")
 
 
@@ -50,7 +50,7 @@ def test_different_partitions_have_different_names(one: Json, other: Json) -> No
     assert all(is_storable(name) for name in named(one) + named(other))
 
 
-def test_values_that_are_no_text() -> None:
+def test_values_that_are_not_text() -> None:
     assert named(dimensions(n=7, b=True, d={"y": 1, "x": 2})) == ("n=7/b=true/d=%7B%22x%22: 2, %22y%22: 1%7D",)
 
 

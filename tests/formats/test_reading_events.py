@@ -1,4 +1,5 @@
-"""One event, read: the three kinds told apart by shape, and everything real producers send."""
+"""Reading an event: the three kinds are distinguished by their shape, and everything that real producers send is
+accepted."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def test_the_shape_decides_and_not_the_schema_url() -> None:
     assert read_event(liar).kind is EventKind.RUN
 
 
-def test_null_is_no_run() -> None:
+def test_a_run_of_null_is_no_run() -> None:
     assert read_event(run_event() | {"run": None}).kind is EventKind.JOB
 
 
@@ -68,7 +69,7 @@ def test_null_is_no_run() -> None:
         "urn:anything",
     ],
 )
-def test_any_schema_url_will_do(url: str) -> None:
+def test_any_schema_url_is_accepted(url: str) -> None:
     assert problems(run_event() | {"schemaURL": url}) == []
 
 
@@ -123,7 +124,7 @@ def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("in_tokyo")
 @pytest.mark.parametrize("text", ["2026-11-15T12:00:00", "2026-11-15T12:00:00.000000", "2026-11-15 12:00:00"])
-def test_a_time_without_a_zone_is_utc_wherever_we_are_and_flagged(text: str) -> None:
+def test_a_time_without_a_zone_is_utc_in_any_local_zone_and_flagged(text: str) -> None:
     event = run_event() | {"eventTime": text}
     assert read_event(event).time == NOON
     assert problems(event) == [("$.eventTime", "no time zone; read as UTC")]
@@ -134,17 +135,17 @@ def test_a_date_is_its_midnight() -> None:
 
 
 @pytest.mark.parametrize("text", [None, 7, "", "soon", "2026-13-01T00:00:00Z", "0001-01-01T00:00:00+14:00"])
-def test_not_a_time(text: object) -> None:
+def test_invalid_times(text: object) -> None:
     assert parse_time(text) is None
 
 
-def test_a_run_id_that_is_no_uuid_is_flagged() -> None:
+def test_a_run_id_that_is_not_a_uuid_is_flagged() -> None:
     event = run_event() | {"run": {"runId": "manual__2026-11-15"}}
     assert read_event(event).run_id == "manual__2026-11-15"
     assert problems(event) == [("$.run.runId", "not a UUID")]
 
 
-def test_unknown_facets_and_properties_are_kept_verbatim() -> None:
+def test_unknown_facets_and_properties_are_stored_verbatim() -> None:
     odd = facet(deep={"list": [1, 2.5, None, {"ключ": "значение"}]}, big=2**80, empty={}, nul="\x00", half="\ud800")
     event = run_event(
         run_facets={"odd": odd},
@@ -182,6 +183,6 @@ def test_every_form_is_the_same_event(form: str) -> None:
     assert read.digest == hashlib.sha256(canonical.encode()).digest()
 
 
-def test_the_body_is_kept_as_received() -> None:
+def test_the_body_is_stored_as_received() -> None:
     raw = json.dumps(run_event(), indent=3).encode()
     assert read_event(raw).body == raw

@@ -1,1 +1,1 @@
-"""How the tests are run: which of them, by which worker process, and what is said of them at the end."""
+"""Runs the tests: selects them, distributes them over worker processes, and prints a summary."""

@@ -1,7 +1,7 @@
-"""Run the tests: `./dev test` calls this in the project's environment.
+"""Runs the tests: `./dev test` calls this in the project's environment.
 
-Without paths, or with several, the tests run in three worker processes: on two cores the third has something to do
-while the others wait for a JVM, a database or a browser. A single file runs in this process, where --pdb and -s work.
+Without paths, or with several, the tests run in three worker processes: on two cores the third has work while the
+others wait for a JVM, a database or a browser. A single file runs in this process, where --pdb and -s work.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run_pytest(arguments: list[str]) -> int:
-    """Files of tests are kept in memory where that is possible: a disk's fsync is most of the time of small commits."""
+    """Temporary files of tests are kept in memory where possible: fsync takes most of the time of small commits."""
     with temporary_folder() as folder:
         environment = {**os.environ, "TMPDIR": str(folder)}
         if "JAVA_HOME" in environment and "--quick" not in arguments:
@@ -89,7 +89,7 @@ def temporary_folder() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def busy_processes() -> Iterator[None]:
-    """A machine under load, for a test that must not depend on time."""
+    """Creates load, for a test that must not depend on time."""
     with contextlib.ExitStack() as stack:
         for _ in range(BUSY_PROCESSES):
             busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))

@@ -1,7 +1,7 @@
-"""Which files of tests a change can reach: by imports for code, by folder for everything else.
+"""The test files that a change can affect: by imports for code, by folder for everything else.
 
-An import counts wherever it stands, also inside a function. A file of tests that starts `headwater` as a process
-reaches the command line and the server, and so everything these import.
+An import counts wherever it is, also inside a function. A test file that starts `headwater` as a process depends on
+the command line and the server, and so on everything that these import.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ RUNS_THE_TESTS = "tools.testing"  # `./dev test`: what it imports, every test re
 
 
 def affected_tests(root: Path) -> list[str]:
-    """Paths of files and folders of tests, for pytest."""
+    """Paths of test files and folders, for pytest."""
     return reached_by(root, changed_files(root))
 
 
 def changed_files(root: Path) -> list[str]:
-    """Since HEAD, files that git does not know yet included."""
+    """Changed since HEAD, including untracked files."""
     listed = [
         ["git", "diff", "--name-only", "HEAD"],
         ["git", "ls-files", "--others", "--exclude-standard"],
@@ -65,7 +65,7 @@ def reached_by(root: Path, changed: Iterable[str]) -> list[str]:
 
 @functools.cache
 def _import_graph(root: Path) -> tuple[dict[str, Path], dict[str, set[str]]]:
-    """Every module, and by whom it is imported."""
+    """Every module, with its importers."""
     modules = {_module_name(path.relative_to(root)): path for path in _python_files(root)}
     return modules, _importers(modules)
 
@@ -95,7 +95,7 @@ def _importers(modules: dict[str, Path]) -> dict[str, set[str]]:
 
 
 def _imports(name: str, path: Path, tree: ast.Module) -> Iterator[str]:
-    """Names that may be modules; those that are not are found to have no importers of interest."""
+    """Names that may be modules; names that are not have no importers."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -120,7 +120,7 @@ def _closure(start: str, importers: dict[str, set[str]]) -> set[str]:
 
 
 def _test_path(path: Path, root: Path) -> str:
-    """A file of tests itself; for a conftest its folder; nothing for other modules."""
+    """The test file itself; for a conftest its folder; nothing for other modules."""
     if path.name == "conftest.py":
         return str(path.parent.relative_to(root))
     return str(path.relative_to(root)) if path.name.startswith("test_") else ""

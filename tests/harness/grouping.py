@@ -43,7 +43,7 @@ def group_of(nodeid: str) -> str:
 
 
 def function_of(nodeid: str) -> str:
-    """Without its parameters."""
+    """The test's function, without its parameters."""
     return nodeid.split("[", 1)[0]
 
 
@@ -91,7 +91,7 @@ def _parameters(item: pytest.Item) -> set[str]:
 
 
 def _mark(item: pytest.Item) -> None:
-    """What asks for a Spark session is marked `spark`; its file is grouped with the others of its folder that do."""
+    """A test that uses a Spark session is marked `spark`; its file is grouped with those of its folder that do."""
     file = item.nodeid.split("::", 1)[0]
     fixtures = _fixtures(item)
     if "spark" in fixtures:
@@ -153,6 +153,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def preferred_group(waiting: Iterable[str], spark_worker: bool) -> str:
-    """The first that suits the worker, else the first of all."""
+    """The first group that suits the worker, else the first of all."""
     groups = list(waiting)
     return next((group for group in groups if group.startswith(SPARK_GROUP) == spark_worker), groups[0])

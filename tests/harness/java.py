@@ -22,7 +22,7 @@ TRAINING_JOB = Path(__file__).with_name("training_job.py")
 
 
 def java_options() -> str:
-    """For `SPARK_SUBMIT_OPTS`. Makes the archive where there is none for this Java and this Spark."""
+    """For `SPARK_SUBMIT_OPTS`. Creates the archive if there is none for this Java and this Spark."""
     key = hashlib.sha256(
         f"{os.environ['JAVA_HOME']} {version('pyspark')} {OPTIONS}".encode() + TRAINING_JOB.read_bytes()
     )
@@ -35,7 +35,7 @@ def java_options() -> str:
 
 
 def make_archive() -> None:
-    """Without one, tests only take longer: a Java that cannot make it is no failure."""
+    """Without an archive, tests only take longer: a Java that cannot create one is no failure."""
     with tempfile.TemporaryDirectory() as scratch:
         unfinished = ARCHIVE.with_suffix(".new")
         environment = {**os.environ, "SPARK_SUBMIT_OPTS": f"{OPTIONS} -XX:ArchiveClassesAtExit={unfinished}"}

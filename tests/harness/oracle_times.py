@@ -1,6 +1,6 @@
-"""The column `time` of the table of oracles in CONTRIBUTING.md: `python -m tests.harness.oracle_times` writes it.
+"""Writes the column `time` of the table of oracles in CONTRIBUTING.md: `python -m tests.harness.oracle_times`.
 
-A time is the sum of what `seconds.json` has for the test files that a row names.
+A time is the sum of the seconds in `seconds.json` of the test files that a row names.
 """
 
 from __future__ import annotations

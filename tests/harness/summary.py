@@ -1,4 +1,4 @@
-"""What a run of the tests says at its end: how many ran, what did not run and why, what took longest."""
+"""The summary of a test run: how many ran, what did not run and why, and the slowest tests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def record(config: pytest.Config) -> str:
-    """Write seconds.json, where the run was of whole files; what was done."""
+    """Writes seconds.json, if the run covered whole files; returns what was done."""
     if not ran_whole_files(config):
         return "Seconds are not recorded: this was not `./dev test` with whole files or folders alone."
     groups: defaultdict[str, float] = defaultdict(float)
@@ -85,7 +85,7 @@ def record(config: pytest.Config) -> str:
 
 
 def ran_whole_files(config: pytest.Config) -> bool:
-    """All tests of the usual run that the files have, each once."""
+    """Whether all tests of the files in the short run ran, once each."""
     selected = config.option.keyword or config.getoption("--quick") or config.getoption("--repeat") > 1
     return not selected and config.option.markexpr == "not long" and not any("::" in path for path in config.args)
 

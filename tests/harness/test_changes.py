@@ -1,4 +1,4 @@
-"""`./dev test --changed` runs the tests that a change can reach, and leaves out those that it cannot."""
+"""`./dev test --changed` runs the tests that a change can affect, and skips the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
         ("tools/compile_locks.py", "tests/tools", "tests/plan"),
     ],
 )
-def test_reached_by_a_change(changed: str, reached: str, left_out: str) -> None:
+def test_tests_affected_by_a_change(changed: str, reached: str, left_out: str) -> None:
     paths = reached_by(ROOT, [changed])
     assert reached in paths
     assert left_out not in paths
@@ -35,7 +35,7 @@ def test_reached_by_a_change(changed: str, reached: str, left_out: str) -> None:
 @pytest.mark.parametrize(
     "changed", ["dev", "pyproject.toml", "requirements.lock", "tests/conftest.py", "tools/testing.py", "tools/java.py"]
 )
-def test_what_everything_rests_on_reaches_everything(changed: str) -> None:
+def test_a_change_of_shared_files_affects_all_tests(changed: str) -> None:
     assert reached_by(ROOT, [changed]) == ["tests"]
 
 

@@ -1,4 +1,4 @@
-"""Tests that share something expensive run in one worker; one worker owns Spark; what is left out is named."""
+"""Tests that share something expensive run in one worker; one worker owns Spark; skipped tests are named."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def workers(output: str, sign: str) -> set[str]:
     return {line.split()[0] for line in output.splitlines() if "PASSED" in line and sign in line}
 
 
-def test_one_worker_owns_spark_and_others_take_the_rest(tmp_path: Path) -> None:
+def test_one_worker_owns_spark_and_others_run_the_rest(tmp_path: Path) -> None:
     on_spark = "import time\ndef test_a(spark): time.sleep(1)\ndef test_b(): pass\n"
     plain = "import time\ndef test_a(): time.sleep(0.5)\ndef test_b(): pass\n"
     files = {"rows/test_x.py": on_spark, "rows/test_y.py": on_spark, "test_p.py": plain, "test_q.py": plain}
@@ -53,7 +53,7 @@ def test_one_worker_owns_spark_and_others_take_the_rest(tmp_path: Path) -> None:
     assert "8 tests passed, 0 failed, 0 not run" in output
 
 
-def test_quick_leaves_out_what_needs_spark_or_a_database(tmp_path: Path) -> None:
+def test_quick_skips_tests_that_need_spark_or_a_database(tmp_path: Path) -> None:
     text = "def test_plain(): pass\ndef test_on_spark(spark): pass\ndef test_stored(postgres): pass\n"
     text += "import pytest\n@pytest.mark.parametrize('on', ['sqlite', 'postgresql'])\ndef test_both(on): pass\n"
     output = run_tests(tmp_path, {"test_x.py": text, "test_y.py": "def test_z(): pass\n"}, "--quick")
@@ -63,7 +63,7 @@ def test_quick_leaves_out_what_needs_spark_or_a_database(tmp_path: Path) -> None
     assert "3 deselected" in output
 
 
-def test_what_did_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
+def test_skipped_tests_are_listed_with_their_reason(tmp_path: Path) -> None:
     text = "import pytest\ndef test_a(): pytest.skip('not run: no Java 17 or 21')\ndef test_b(): pass\n"
     assert "not run, 1: no Java 17 or 21" in run_tests(tmp_path, {"test_x.py": text})
 
@@ -77,7 +77,7 @@ def test_a_test_is_repeated(tmp_path: Path) -> None:
     assert "[c" not in output
 
 
-def test_a_worker_without_work_of_its_own_takes_other_work() -> None:
+def test_an_idle_worker_runs_groups_of_others() -> None:
     assert preferred_group(["tests/a.py", "spark-rows"], spark_worker=True) == "spark-rows"
     assert preferred_group(["spark-rows", "tests/a.py"], spark_worker=False) == "tests/a.py"
     assert preferred_group(["spark-rows"], spark_worker=False) == "spark-rows"

@@ -1,4 +1,4 @@
-"""The table of oracles in CONTRIBUTING.md names tests that exist, and says how long they were when last recorded."""
+"""The table of oracles in CONTRIBUTING.md names existing tests and their recorded times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS = list(oracle_rows(PAGE.read_text()))
 TABLE = f"{HEADER}\n| --- | --- | --- | --- | --- |\n| fold (`tests/a.py`, `tests/b`) | all | 2 | | 9 |\n"
 
 
-def test_every_row_names_tests_that_exist() -> None:
+def test_every_row_names_existing_tests() -> None:
     assert len(ROWS) > 15
     assert [row for row in ROWS if not named_tests(row)] == []
     missing = [name for row in ROWS for name in named_tests(row) if not (ROOT / name).exists()]
@@ -34,7 +34,7 @@ def test_no_file_is_in_two_rows() -> None:
     assert (sorted(names), within) == (sorted(set(names)), [])
 
 
-def test_the_times_are_those_recorded() -> None:
+def test_the_times_are_the_recorded_ones() -> None:
     page = PAGE.read_text()
     assert with_times(page, recorded_seconds()["files"]) == page, "python -m tests.harness.oracle_times"
 
@@ -52,6 +52,6 @@ def test_a_time_is_the_sum_over_files(root: Path) -> None:
     assert "| 2 | 36 s | 9 |" in with_times(TABLE, recorded, root)
 
 
-def test_what_was_not_recorded_is_named(root: Path) -> None:
+def test_a_missing_time_is_named(root: Path) -> None:
     with pytest.raises(LookupError, match=r"no time of tests/b/test_d\.py: HEADWATER_RECORD_SECONDS=1"):
         with_times(TABLE, {"tests/a.py": 1.2, "tests/b/test_c.py": 30.5}, root)

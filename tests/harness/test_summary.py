@@ -1,4 +1,4 @@
-"""`HEADWATER_RECORD_SECONDS=1` records how long tests take, and nothing of a run that leaves out tests of a file."""
+"""`HEADWATER_RECORD_SECONDS=1` records how long tests take, but not from a run that skips tests of a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def recorded_by(folder: Path, *arguments: str) -> tuple[dict[str, Any], str]:
     return json.loads((folder / "seconds.json").read_text()), output
 
 
-def test_a_whole_run_replaces_what_was_recorded(tmp_path: Path) -> None:
+def test_a_full_run_replaces_all_times(tmp_path: Path) -> None:
     recorded, output = recorded_by(tmp_path, *SHORT_RUN)
     assert set(recorded["files"]) == {"tests/test_x.py", "tests/test_y.py", "tests/test_z.py"}
     assert set(recorded["groups"]) == {"tests/test_x.py", "tests/test_y.py", "other"}
@@ -41,7 +41,7 @@ def test_a_whole_run_replaces_what_was_recorded(tmp_path: Path) -> None:
     assert "Seconds of 3 files are recorded" in output
 
 
-def test_files_by_name_are_recorded_alone(tmp_path: Path) -> None:
+def test_a_run_of_named_files_records_only_these(tmp_path: Path) -> None:
     recorded, _ = recorded_by(tmp_path, *SHORT_RUN, "tests/test_x.py")
     seconds = recorded["files"]["tests/test_x.py"]
     assert 0.7 <= seconds < 9
@@ -50,7 +50,7 @@ def test_files_by_name_are_recorded_alone(tmp_path: Path) -> None:
     assert recorded["slow_functions"] == ["tests/gone.py::test_f", "tests/test_x.py::test_a"]
 
 
-def test_of_a_group_of_several_files_a_part_is_not_the_whole(tmp_path: Path) -> None:
+def test_a_part_of_a_group_is_not_recorded(tmp_path: Path) -> None:
     recorded, _ = recorded_by(tmp_path, *SHORT_RUN, "tests/test_z.py")
     assert recorded["files"].keys() == RECORDED["files"].keys() | {"tests/test_z.py"}
     assert recorded["groups"] == RECORDED["groups"]
@@ -61,7 +61,7 @@ def test_of_a_group_of_several_files_a_part_is_not_the_whole(tmp_path: Path) -> 
     [["-k", "test_"], ["tests/test_x.py::test_a", "tests/test_y.py"], ["--quick"], ["--repeat=2"], ["-m", "not spark"]],
     ids=" ".join,
 )
-def test_nothing_of_a_selection(selection: list[str], tmp_path: Path) -> None:
+def test_a_selection_is_not_recorded(selection: list[str], tmp_path: Path) -> None:
     recorded, output = recorded_by(tmp_path, *SHORT_RUN, *selection)
     assert recorded == RECORDED
     assert "Seconds are not recorded" in output

@@ -1,4 +1,4 @@
-"""A job that uses what most tests use of Spark: the classes that it loads become the archive of `java.py`."""
+"""A job with the Spark features that most tests use: the classes that it loads become the archive of `java.py`."""
 
 from __future__ import annotations
 

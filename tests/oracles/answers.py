@@ -1,4 +1,4 @@
-"""The store's answers against the model's: each check raises AssertionError with what was asked and what differs."""
+"""Compares the store's answers with the model's: each check raises AssertionError with the query and the difference."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from headwater.model.lineage import Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import DatasetUse
 from headwater.store.store import Store
+from tests.oracles.event_facts import EPOCH, Name, Use, by_name, micros
+from tests.oracles.graph_walk import UNLIMITED, Ref, WalkEdge, near_and_far, reach, strengths, touches
 from tests.oracles.model import FOREVER, Model
-from tests.oracles.said import EPOCH, Name, Use, by_name, micros
-from tests.oracles.walking import UNLIMITED, Arc, Ref, near_and_far, reach, strengths, touches
 
 DIRECTIONS = ("upstream", "downstream")
 
@@ -39,8 +39,8 @@ def _micros(at: datetime | None) -> int | None:
     return None if at is None else micros(at)
 
 
-def agree(asked: object, **pairs: tuple[Any, Any]) -> None:
-    """Each pair is what the model expects and what the store answers."""
+def assert_equal(asked: object, **pairs: tuple[Any, Any]) -> None:
+    """Each pair is the model's expected value and the store's answer."""
     for what, (expected, actual) in pairs.items():
         assert actual == expected, f"{asked}: {what}\n  expected {expected}\n  answered {actual}"
 
@@ -49,7 +49,7 @@ def agree(asked: object, **pairs: tuple[Any, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     name: Name
     column: str | None = None
     partition: str | None = None
@@ -77,25 +77,25 @@ class Question:
         return f"{asked}, depth {self.depth}, as of {self.moment or 'now'}"
 
 
-def nodes(model: Model, grains: Iterable[str]) -> Iterator[Question]:
-    """Every node that can be asked for, under each of its names."""
+def nodes(model: Model, grains: Iterable[str]) -> Iterator[Query]:
+    """Every node that can be queried, under each of its names."""
     for name in sorted(model.names):
         canonical = model.resolve(name)
         if "dataset" in grains:
-            yield Question(name)
+            yield Query(name)
         if "column" in grains:
-            yield from (Question(name, column=column) for column in sorted(model.columns_of(canonical)))
+            yield from (Query(name, column=column) for column in sorted(model.columns_of(canonical)))
         if "partition" in grains:
-            yield from (Question(name, partition=partition) for partition in sorted(model.partitions_of(canonical)))
+            yield from (Query(name, partition=partition) for partition in sorted(model.partitions_of(canonical)))
 
 
-def check_closure(store: Store, model: Model, question: Question, direction: str) -> None:
+def check_closure(store: Store, model: Model, question: Query, direction: str) -> None:
     ask = store.upstream if direction == "upstream" else store.downstream
     answer: Closure = ask(endpoint(question.name), question.column, question.partition, question.depth, question.moment)
     asked = f"{direction} of {question}"
     arcs, start = model.arcs(question.grain, question.as_of), (model.resolve(question.name), question.part)
     expected = reach(arcs, start, direction, question.max_depth)
-    agree(
+    assert_equal(
         asked,
         endpoint=(endpoint(start[0]), answer.endpoint),
         part=(question.part, answer.part),
@@ -108,19 +108,19 @@ def check_closure(store: Store, model: Model, question: Question, direction: str
         nearest_first=(sorted(node.depth for node in answer.nodes), [node.depth for node in answer.nodes]),
     )
     tied = strengths(arcs, start, direction, question.max_depth) if question.grain == "column" else {}
-    last_hops: dict[Ref, list[tuple[Ref, Arc]]] = defaultdict(list)
+    last_hops: dict[Ref, list[tuple[Ref, WalkEdge]]] = defaultdict(list)
     for arc in arcs:
         near, far = near_and_far(arc, direction)
         last_hops[far].append((near, arc))
     for node in answer.nodes:
-        agree(f"{asked}: {node.label}", dependency=(tied.get(_ref(node)), node.dependency))
+        assert_equal(f"{asked}: {node.label}", dependency=(tied.get(_ref(node)), node.dependency))
         _check_path(asked, last_hops[_ref(node)], start, node)
 
 
-def _check_path(asked: str, last_hops: list[tuple[Ref, Arc]], start: Ref, node: Node) -> None:
-    """The path is one of exactly its depth, and its last hop is an edge that somebody really wrote.
+def _check_path(asked: str, last_hops: list[tuple[Ref, WalkEdge]], start: Ref, node: Node) -> None:
+    """The path has exactly its depth, and its last hop is an existing edge.
 
-    ``last_hops`` are all edges that lead to the node, each with the end they come from.
+    ``last_hops`` are all edges that lead to the node, each with its other end.
     """
     path = node.path
     assert len(path) == node.depth, f"{asked}: the path to {node.label} is {[step.label for step in path]}"
@@ -154,12 +154,12 @@ def _sorted(things: Iterable[Any]) -> list[Any]:
     return sorted(things, key=repr)
 
 
-def check_impact(store: Store, model: Model, question: Question) -> None:
+def check_impact(store: Store, model: Model, question: Query) -> None:
     asked = f"impact of {question}"
     answer: Impact = store.impact(endpoint(question.name), question.column, question.depth, question.moment)
     start = model.resolve(question.name)
     affected, truncated, readers = model.impact(start, question.column, question.max_depth, question.as_of)
-    agree(
+    assert_equal(
         asked,
         endpoint=(endpoint(start), answer.endpoint),
         column=(question.column, answer.column),
@@ -169,11 +169,11 @@ def check_impact(store: Store, model: Model, question: Question) -> None:
         truncated=(truncated, answer.truncated),
         readers=([endpoint(name) for name in sorted(readers)], list(answer.readers)),
     )
-    ways = Ways(model.arcs(question.grain, question.as_of))
+    ways = EdgesByLabel(model.arcs(question.grain, question.as_of))
     for one in answer.affected:
         expected = affected[name_of(one.endpoint)]
         latest = one.latest_run
-        agree(
+        assert_equal(
             f"{asked}: {one.endpoint}",
             depth=(expected.depth, one.depth),
             columns=(_sorted(expected.columns), _sorted((c.name, c.dependency) for c in one.columns)),
@@ -189,17 +189,17 @@ def check_impact(store: Store, model: Model, question: Question) -> None:
         )
 
 
-class Ways:
-    """Edges by the label of where they lead."""
+class EdgesByLabel:
+    """Edges by the label of their target."""
 
-    def __init__(self, arcs: list[Arc]) -> None:
+    def __init__(self, arcs: list[WalkEdge]) -> None:
         mark = "#" if any(ref[1] is not None for arc in arcs for ref in (arc.upstream, arc.downstream)) else ""
-        self._arcs: dict[str, list[Arc]] = defaultdict(list)
+        self._arcs: dict[str, list[WalkEdge]] = defaultdict(list)
         for arc in arcs:
             self._arcs[_label(arc.downstream, mark)].append(arc)
 
     def lead(self, start: Ref, labels: Sequence[str], target: Name) -> bool:
-        """Whether there is a way to ``target`` through nodes with these labels."""
+        """Whether there is a path to ``target`` through nodes with these labels."""
         at = {start}
         for label in labels:
             arcs = self._arcs.get(label, ())
@@ -216,10 +216,10 @@ def _label(ref: Ref, mark: str) -> str:
 
 
 def check_catalog(store: Store, model: Model) -> None:
-    """The list of datasets, and each of them whole."""
+    """The list of datasets, and each of them in detail."""
     canonical = sorted({model.resolve(name) for name in model.names if name[0] == "dataset"}, key=by_name)
     listed = store.datasets(limit=1000)
-    agree("datasets", names=([endpoint(name) for name in canonical], [summary.dataset for summary in listed]))
+    assert_equal("datasets", names=([endpoint(name) for name in canonical], [summary.dataset for summary in listed]))
     for name, summary in zip(canonical, listed, strict=True):
         _check_summary(model, name, summary)
         for asked in [name, *model.aliases(name)]:
@@ -229,7 +229,7 @@ def check_catalog(store: Store, model: Model) -> None:
 def _check_summary(model: Model, name: Name, summary: DatasetSummary) -> None:
     (kind, owner, tags), others = model.words(name), model.aliases(name)
     seen = [model.seen[one] for one in [name, *others] if one in model.seen]
-    agree(
+    assert_equal(
         f"dataset {name}",
         aliases=([endpoint(other) for other in others], list(summary.aliases)),
         kind=(kind, summary.kind),
@@ -266,7 +266,7 @@ def _check_detail(model: Model, name: Name, detail: DatasetDetail) -> None:
     if any(v.origin == "job" and v.upstreams and not (v.schema or v.label) for v in said):
         versions = {v for v in versions if v[4] != "job"}
         answered = {v for v in answered if v[4] != "job"}
-    agree(
+    assert_equal(
         f"dataset {name}",
         facets=(facets, detail.facets),
         schema=(fields, [(f.name, f.type) for f in detail.schema]),
@@ -276,10 +276,10 @@ def _check_detail(model: Model, name: Name, detail: DatasetDetail) -> None:
 
 
 def check_runs(store: Store, model: Model) -> None:
-    """The list of runs, and each of them whole."""
+    """The list of runs, and each of them in detail."""
     listed = store.runs(limit=1000)
     newest_first = sorted(model.runs.values(), key=lambda run: (-run.last_event_at, run.run_id))
-    agree("runs", order=([run.run_id for run in newest_first], [run.run_id for run in listed]))
+    assert_equal("runs", order=([run.run_id for run in newest_first], [run.run_id for run in listed]))
     for run in newest_first:
         detail = store.run(run.run_id)
         shown = detail.run
@@ -298,7 +298,7 @@ def check_runs(store: Store, model: Model) -> None:
             for version in rows
             for upstream, part, *how in version.lineage
         ]
-        agree(
+        assert_equal(
             f"run {run.run_id}",
             job=(endpoint(run.job), shown.job),
             state=(run.state, shown.state),
@@ -362,7 +362,7 @@ def _stored_uses(uses: Iterable[DatasetUse]) -> list[Any]:
 
 
 def check_unknown(store: Store, model: Model, columns: Iterable[str], partitions: Iterable[str]) -> None:
-    """What a dataset does not have is refused, never answered with nothing."""
+    """A query for an unknown column or partition is refused, never answered with an empty result."""
     for name in model.names:
         canonical = model.resolve(name)
         for column in set(columns) - model.columns_of(canonical):

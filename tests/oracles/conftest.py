@@ -1,4 +1,4 @@
-"""Laboratories for the oracles: one for each database, for a whole session."""
+"""Scratch stores for the oracles: one per database, for a whole session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracles.labs import FileLab, Lab, MemoryLab, PostgresLab
+from tests.oracles.scratch_stores import FileLab, MemoryLab, PostgresLab, ScratchStore
 from tests.support.postgres import PostgresServer
 
 DATABASE = "oracles"
@@ -17,14 +17,14 @@ FEW_EDGES = 3
 
 
 @pytest.fixture(scope="session")
-def memory_lab() -> Iterator[Lab]:
+def memory_lab() -> Iterator[ScratchStore]:
     lab = MemoryLab()
     yield lab
     lab.close()
 
 
 @pytest.fixture(scope="session")
-def file_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def file_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScratchStore]:
     folder: Path = tmp_path_factory.mktemp("oracles")
     lab = FileLab(folder)
     yield lab
@@ -32,8 +32,8 @@ def file_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @pytest.fixture(scope="session")
-def postgres_lab(postgres: PostgresServer) -> Iterator[Lab]:
-    """Not run, with the reason, where there is no PostgreSQL."""
+def postgres_lab(postgres: PostgresServer) -> Iterator[ScratchStore]:
+    """Reported as not run, with the reason, if there is no PostgreSQL."""
     postgres.create_database(DATABASE)
     lab = PostgresLab(postgres.plain_url(DATABASE), lambda: postgres.drop_database(DATABASE))
     yield lab
@@ -41,15 +41,15 @@ def postgres_lab(postgres: PostgresServer) -> Iterator[Lab]:
 
 
 @pytest.fixture(scope="session")
-def hub_lab() -> Iterator[Lab]:
-    """Where few edges are direct."""
+def hub_lab() -> Iterator[ScratchStore]:
+    """A store with few direct edges."""
     lab = MemoryLab(FEW_EDGES)
     yield lab
     lab.close()
 
 
 @pytest.fixture(scope="session")
-def postgres_hub_lab(postgres: PostgresServer) -> Iterator[Lab]:
+def postgres_hub_lab(postgres: PostgresServer) -> Iterator[ScratchStore]:
     postgres.create_database(DATABASE_OF_HUBS)
     url = postgres.plain_url(DATABASE_OF_HUBS)
     lab = PostgresLab(url, lambda: postgres.drop_database(DATABASE_OF_HUBS), FEW_EDGES)

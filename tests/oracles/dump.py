@@ -1,7 +1,7 @@
-"""The whole derived state as sorted rows of names, from a store and from the model, and what differs between two.
+"""The whole derived state as sorted rows of names, from a store and from the model, and their difference.
 
-Ids, receipt times, the audit log and rows of names that nothing speaks of any more are left out: they may differ
-between two ways of taking the same events in. Nothing else may.
+Ids, receipt times, the audit log and rows of names that no event mentions any more are omitted: they may differ
+between two orders of ingesting the same events. Nothing else may.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sqlalchemy import Row, select
 
 from headwater.store.schema import tables
 from headwater.store.store import Store
+from tests.oracles.event_facts import Name
 from tests.oracles.model import FOREVER, Model, kind_of, owner_in, tags_in
-from tests.oracles.said import Name
 
 Rows = list[tuple[Any, ...]]
 State = Mapping[str, Rows]
@@ -154,7 +154,7 @@ def _facets(document: Mapping[str, list[Any]]) -> str:
 
 
 def state_of_model(model: Model) -> State:
-    """The same, as it should be."""
+    """The same, as the model expects it."""
 
     def facets(document: Mapping[str, Any]) -> str:
         return json.dumps({name: [*stamp, facet] for name, (stamp, facet) in document.items()}, sort_keys=True)
@@ -247,9 +247,9 @@ def state_of_model(model: Model) -> State:
 
 
 def without_endings(state: State, expected: State) -> State:
-    """Without the store's own way of writing down that a job no longer declares a target: a version that says nothing.
+    """Without the store's internal form for a job that no longer declares an output: an empty version.
 
-    How a declaration ends is the store's business; what follows from it shows in the lineage rows and the edges.
+    The representation is the store's own matter; its effect is visible in the lineage rows and the edges.
     ``expected`` is the model's state, which has none of these.
     """
     said = {version[:7] for version in expected["version"]}
@@ -264,7 +264,7 @@ def _sorted(rows: Iterable[tuple[Any, ...]]) -> Rows:
 
 
 def differences(expected: State, actual: State) -> str:
-    """What only one of the two has, table by table; empty if they are the same."""
+    """What only one of the two has, table by table; empty if they are equal."""
     lines = []
     for table in expected:
         wanted, found = Counter(expected[table]), Counter(actual[table])

@@ -1,7 +1,7 @@
-"""Random OpenLineage events from a small world, where everything collides with everything; and how to print them.
+"""Random OpenLineage events from a small world with many collisions; and how to print them.
 
-A :class:`World` says which names, times and habits there are. Small pools on purpose: a bug in a fold shows when the
-same dataset, run, partition or microsecond comes up again.
+A :class:`World` defines the names, times and frequencies. The pools are small on purpose: a bug in the fold shows
+when the same dataset, run, partition or microsecond occurs again.
 """
 
 from __future__ import annotations
@@ -189,13 +189,13 @@ _NOMINAL = ({"nominalStartTime": "2026-11-14T00:00:00Z"}, {"nominalStartTime": "
 
 @st.composite
 def histories(draw: st.DrawFn, world: World, most: int) -> list[Json]:
-    """Some eight of ten places are filled: long histories, which can still shrink to short ones."""
+    """About eight of ten positions are filled: long histories, which can still shrink to short ones."""
     events = [draw(_event(world)) for _ in range(most) if draw(st.integers(0, 9)) > 1]
     return events or [draw(_event(world))]
 
 
-class _Drawn:
-    """Choices of one event. Each shrinks towards its first, plainest value."""
+class _DrawnEvent:
+    """Choices for one event. Each shrinks towards its first, plainest value."""
 
     def __init__(self, draw: st.DrawFn, world: World) -> None:
         self._draw = draw
@@ -342,7 +342,7 @@ class _Drawn:
 
 @st.composite
 def _event(draw: st.DrawFn, world: World) -> Json:
-    drawn = _Drawn(draw, world)
+    drawn = _DrawnEvent(draw, world)
     kind = drawn.one_of(world.kinds)
     event: Json = {"eventTime": drawn.time(), "producer": "urn:test", "schemaURL": "urn:test"}
     if kind == "dataset":
@@ -367,7 +367,7 @@ def _event(draw: st.DrawFn, world: World) -> Json:
 
 
 def show(events: Sequence[Mapping[str, Any]]) -> str:
-    """One line an event; repeated ones are named by number."""
+    """One line per event; repeated ones are shown by number."""
     return "\n".join(f"  {number:2}. {show_event(event)}" for number, event in enumerate(events))
 
 

@@ -1,6 +1,6 @@
-"""What flows into what, as a run or a declaration states it, in the names it uses.
+"""The data flows that a run or a declaration states, in the names that it uses.
 
-For each target the strongest statement counts: its `lineage` entries, else its `columnLineage`, else all inputs.
+For each output the strongest statement counts: its `lineage` entries, else its `columnLineage`, else all inputs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.oracles.said import Json, Name, Use, dataset_name, job_name
+from tests.oracles.event_facts import Json, Name, Use, dataset_name, job_name
 
 BASES = ("lineage", "columnLineage", "inputs")
 """What an edge may rest on, strongest first."""
@@ -28,7 +28,7 @@ class ColumnFact(NamedTuple):
 
 @dataclass
 class Flow:
-    """What one writer put into one target, in the names it used."""
+    """What one writer put into one output, in the names it used."""
 
     target: Name
     upstreams: dict[Name, str] = field(default_factory=dict)
@@ -41,8 +41,7 @@ class Flow:
 def flows_of(
     job: Name | None, inputs: Mapping[Name, Use], outputs: Mapping[Name, Use], entries: list[Json], most_edges: int
 ) -> list[Flow]:
-    """``most_edges``: beyond this many pairs of something read and something written, of which nobody says what went
-    into what, the inputs flow through a hub."""
+    """``most_edges``: above this many unstated pairs of inputs and outputs, the inputs flow through a hub."""
     explicit: dict[Name, Flow] = {}
     for entry in entries:
         target = _entity(entry, job)
@@ -122,7 +121,7 @@ def _column_facts(
 
 
 def summary(columns: Iterable[ColumnFact]) -> tuple[str, str | None]:
-    """The type of an edge and its transformations, from the column edges it stands for."""
+    """The type of an edge and its transformations, from its column edges."""
     stated = [fact.subtype for fact in columns if fact.dependency != "UNKNOWN"]
     subtypes = {subtype for subtype in stated if subtype}
     text = ", ".join(sorted(subtypes)) or None

@@ -1,8 +1,8 @@
-"""What the right answer is: the semantics of the store in plain Python, as simple and as slow as it likes to be.
+"""The correct answers: the semantics of the store in plain Python, as simple and slow as possible.
 
 Written from the specification of the store, not from its code: dicts, sets and loops over everything, no SQL, no
-state carried from one event to the next. A :class:`Model` takes the whole set of events at once, so the order of their
-arrival cannot matter to it. An interval that has not ended ends at :data:`FOREVER`.
+state carried from one event to the next. A :class:`Model` takes the whole set of events at once, so their order of
+arrival cannot matter. An interval that has not ended ends at :data:`FOREVER`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from tests.oracles.flows import BASES, ColumnFact, Flow, flows_of, summary, take_column_lineage, take_lineage
-from tests.oracles.said import (
+from tests.oracles.event_facts import (
+    EventFacts,
     Json,
     Name,
-    Said,
     Stamp,
     Use,
     add_up,
     by_name,
     dataset_name,
     deleted,
-    last_words,
+    latest_statements,
     moment_of,
 )
-from tests.oracles.walking import Arc, Part, Ref, reach, strengths
+from tests.oracles.flows import BASES, ColumnFact, Flow, flows_of, summary, take_column_lineage, take_lineage
+from tests.oracles.graph_walk import Part, Ref, WalkEdge, reach, strengths
 
 FOREVER = 2**63 - 1
 MOST_EDGES = 10_000
@@ -127,16 +127,16 @@ class Model:
 
     def __init__(self, events: Iterable[Json], most_edges: int = MOST_EDGES) -> None:
         self.most_edges = most_edges
-        once = {said.digest: said for said in map(Said, events)}
+        once = {said.digest: said for said in map(EventFacts, events)}
         self.events = sorted(once.values(), key=lambda said: said.stamp)
         self._resolved: dict[Name, Name] = {}
-        self._arcs: dict[tuple[str, int | None], list[Arc]] = {}
+        self._arcs: dict[tuple[str, int | None], list[WalkEdge]] = {}
 
     # -- datasets and jobs --------------------------------------------------------------------------------------------
 
     @cached_property
     def facets(self) -> dict[Name, dict[str, tuple[Stamp, Json]]]:
-        """For each dataset that an event had among its own: the last word on each facet, deletions too."""
+        """For each dataset of an event: the last statement of each facet, including deletions."""
         last: dict[Name, dict[str, tuple[Stamp, Json]]] = {}
         for said in self.events:
             for use in said.uses:
@@ -153,7 +153,7 @@ class Model:
 
     @cached_property
     def claims(self) -> dict[Name, dict[Name, Stamp]]:
-        """Alias → the datasets that claim it now, each with the stamp of its claim."""
+        """Alias → the datasets that currently claim it, each with the stamp of its claim."""
         claims: dict[Name, dict[Name, Stamp]] = defaultdict(dict)
         for owner, facets in self.facets.items():
             stamp, facet = facets.get("symlinks", ((0, ""), {}))
@@ -197,7 +197,7 @@ class Model:
         return self._aliases.get(canonical, [])
 
     def merged_facets(self, canonical: Name) -> Json:
-        """What was said under any of its names."""
+        """The facets stated under any of its names."""
         best: dict[str, tuple[Stamp, Json]] = {}
         for name in [canonical, *self.aliases(canonical)]:
             for facet_name, (stamp, facet) in self.facets.get(name, {}).items():
@@ -206,7 +206,7 @@ class Model:
         return {name: facet for name, (_, facet) in best.items() if not deleted(facet)}
 
     def words(self, canonical: Name) -> tuple[str, str | None, tuple[str, ...]]:
-        """What it is in a few words: kind, owner, tags."""
+        """Its summary: kind, owner, tags."""
         facets = self.merged_facets(canonical)
         return kind_of(canonical[1], facets), owner_in(facets), tags_in(facets)
 
@@ -230,7 +230,7 @@ class Model:
 
     @cached_property
     def runs(self) -> dict[str, RunAccount]:
-        by_run: dict[str, list[Said]] = defaultdict(list)
+        by_run: dict[str, list[EventFacts]] = defaultdict(list)
         for said in self.events:
             if said.kind == "run":
                 by_run[said.run_id].append(said)
@@ -239,8 +239,8 @@ class Model:
     # -- versions -----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _job_declarations(self) -> dict[Name, list[tuple[Said, list[Flow], Mapping[Name, Use]]]]:
-        declared: dict[Name, list[tuple[Said, list[Flow], Mapping[Name, Use]]]] = defaultdict(list)
+    def _job_declarations(self) -> dict[Name, list[tuple[EventFacts, list[Flow], Mapping[Name, Use]]]]:
+        declared: dict[Name, list[tuple[EventFacts, list[Flow], Mapping[Name, Use]]]] = defaultdict(list)
         for said in self.events:
             if said.kind == "job" and (said.inputs or said.outputs or "lineage" in said.job_facets):
                 inputs, outputs = add_up(said.inputs), add_up(said.outputs)
@@ -249,13 +249,13 @@ class Model:
         return declared
 
     @cached_property
-    def _dataset_declarations(self) -> dict[Name, list[tuple[Said, Flow]]]:
+    def _dataset_declarations(self) -> dict[Name, list[tuple[EventFacts, Flow]]]:
         """By the dataset's canonical name."""
-        declared: dict[Name, list[tuple[Said, Flow]]] = defaultdict(list)
+        declared: dict[Name, list[tuple[EventFacts, Flow]]] = defaultdict(list)
         for said in self.events:
             use = said.dataset
             if use is not None and {"lineage", "columnLineage"} & use.facets.keys():
-                flow, live = Flow(use.name), last_words([use.facets])
+                flow, live = Flow(use.name), latest_statements([use.facets])
                 if "lineage" in live:
                     take_lineage(flow, live["lineage"], None)
                 else:
@@ -439,7 +439,7 @@ class Model:
         joined = {key: _joined(intervals) for key, intervals in held.items()}
         return {key: intervals for key, intervals in joined.items() if intervals}
 
-    def arcs(self, grain: str, as_of: int | None) -> list[Arc]:
+    def arcs(self, grain: str, as_of: int | None) -> list[WalkEdge]:
         """Every edge that holds now, or held at ``as_of``."""
         if (grain, as_of) not in self._arcs:
             self._arcs[grain, as_of] = _without_hubs(self._holding(grain, as_of), self.hubs)
@@ -450,10 +450,10 @@ class Model:
         """Under these names runs show them; nobody can ask for one."""
         return {version.target for version in self.versions if version.is_hub}
 
-    def _holding(self, grain: str, as_of: int | None) -> list[Arc]:
+    def _holding(self, grain: str, as_of: int | None) -> list[WalkEdge]:
         if grain == "partition":
             return [
-                Arc(
+                WalkEdge(
                     (upstream, part),
                     (version.target, version.partition),
                     (version.job, version.origin, basis, kind, transformation),
@@ -465,7 +465,7 @@ class Model:
             ]
         if grain == "dataset":
             return [
-                Arc(
+                WalkEdge(
                     (element[0], None),
                     (target, None),
                     (job, origin, *element[1:]),
@@ -475,7 +475,7 @@ class Model:
                 if any(_holds(interval, as_of) for interval in intervals)
             ]
         return [
-            Arc(
+            WalkEdge(
                 (fact.upstream, fact.upstream_column),
                 (fact.downstream, fact.downstream_column),
                 (job, origin, fact.dependency, fact.subtype, fact.masking, fact.logic),
@@ -559,7 +559,7 @@ class Model:
         return frozenset(reading - {run.job for run in self.runs.values() if run.outputs})
 
 
-def _account(events: Sequence[Said], most_edges: int) -> RunAccount:
+def _account(events: Sequence[EventFacts], most_edges: int) -> RunAccount:
     """``events`` of one run, by stamp."""
     ends = [said for said in events if said.type in TERMINAL]
     types = {said.type for said in events}
@@ -579,7 +579,7 @@ def _account(events: Sequence[Said], most_edges: int) -> RunAccount:
         nominal_start=moment_of(start) if start else None,
         nominal_end=moment_of(end) if end else None,
         parent=parents[-1] if parents else None,
-        job_facets=last_words(said.job_facets for said in events),
+        job_facets=latest_statements(said.job_facets for said in events),
         inputs=add_up(use for said in events for use in said.inputs),
         outputs=add_up(use for said in events for use in said.outputs),
         entries=[entry for said in events for entry in _entries(said.job_facets)],
@@ -588,7 +588,7 @@ def _account(events: Sequence[Said], most_edges: int) -> RunAccount:
     )
 
 
-def _without_hubs(arcs: Iterable[Arc], hubs: set[Name]) -> list[Arc]:
+def _without_hubs(arcs: Iterable[WalkEdge], hubs: set[Name]) -> list[WalkEdge]:
     """An edge from each thing that flows into a hub to each that flows out of the same part of it: one hop, said of the
     job by whoever wrote what flows out."""
     into: dict[Ref, set[Ref]] = defaultdict(set)

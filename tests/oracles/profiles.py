@@ -1,4 +1,4 @@
-"""How many examples: a few for every run of the tests, many for the long one."""
+"""The number of examples: a few in every run of the tests, many in the long one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PHASES = [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]  # not exp
 
 
 def QUICK(examples: int) -> Callable[[Any], Any]:
-    """The same examples in every run: a change that breaks nothing never fails."""
+    """The same examples in every run, so that a correct change never fails."""
     return settings(
         max_examples=examples,
         deadline=None,
@@ -25,7 +25,7 @@ def QUICK(examples: int) -> Callable[[Any], Any]:
 
 
 def LONG(examples: int) -> Callable[[Any], Any]:
-    """Others each time; in CI the same ones, so that a change is judged by what it changed."""
+    """Random examples each time; in CI the same ones, so that a result depends only on the change."""
     if "CI" in os.environ:
         return QUICK(examples)
     return settings(

@@ -1,4 +1,4 @@
-"""What the provenance of a dataset is: a loop over all runs and all events, by the rules of docs/provenance.md."""
+"""The provenance of a dataset: a loop over all runs and all events, by the rules of docs/provenance.md."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from tests.oracles.event_facts import EventFacts, Json, Name, deleted, latest_statements
 from tests.oracles.model import Model, RunAccount
-from tests.oracles.said import Json, Name, Said, deleted, last_words
 
 CHANGES = {"CREATE": "created", "DROP": "deleted", "ALTER": "modified", "RENAME": "modified", "TRUNCATE": "modified"}
 FACET = "headwater_provenance"
@@ -15,7 +15,7 @@ LIFECYCLE = "lifecycleStateChange"
 
 
 @dataclass(frozen=True)
-class Deed:
+class Action:
     at: int
     key: str
     """What orders deeds of one moment."""
@@ -33,8 +33,8 @@ class Deed:
         return -self.at, self.key, self.rank
 
 
-def deeds(model: Model, asked: Name) -> list[Deed]:
-    """The newest first."""
+def actions(model: Model, asked: Name) -> list[Action]:
+    """Newest first."""
     runs = [run for run in model.runs.values() if run.state == "COMPLETE" and _written(model, run, asked)]
     stated = [deed for said in model.events if (deed := _stated(model, said, asked)) is not None]
     told_writes = [deed.at for deed in stated if deed.event != "accessed"]
@@ -62,27 +62,29 @@ def _written(model: Model, run: RunAccount, asked: Name) -> list[Name]:
     return [name for name in sorted(run.outputs) if model.resolve(name) == asked]
 
 
-def _read(model: Model, run: RunAccount) -> Deed:
-    return _deed(model, run, 1, "accessed", "read", None)
+def _read(model: Model, run: RunAccount) -> Action:
+    return _action(model, run, 1, "accessed", "read", None)
 
 
-def _write(model: Model, run: RunAccount, asked: Name, first: RunAccount | None) -> Deed:
+def _write(model: Model, run: RunAccount, asked: Name, first: RunAccount | None) -> Action:
     said = [_change(run.outputs[name].facets) for name in _written(model, run, asked)]
     change = next((one for one in reversed(said) if one is not None), None)
     event = CHANGES.get(change or "", "created" if run is first else "modified")
     operation = "transform" if run.inputs and event != "deleted" else "write"
-    return _deed(model, run, 0, event, operation, change)
+    return _action(model, run, 0, event, operation, change)
 
 
-def _deed(model: Model, run: RunAccount, rank: int, event: str, operation: str, change: str | None) -> Deed:
-    facet = last_words(said.run_facets for said in model.events if said.kind == "run" and said.run_id == run.run_id)
+def _action(model: Model, run: RunAccount, rank: int, event: str, operation: str, change: str | None) -> Action:
+    facet = latest_statements(
+        said.run_facets for said in model.events if said.kind == "run" and said.run_id == run.run_id
+    )
     own: Any = facet.get(FACET, {})
     agent = own.get("agent", {"id": f"{run.job[1]}/{run.job[2]}"})["id"]
     purpose = own.get("context", {}).get("purpose")
-    return Deed(_at(run), _key(run.run_id), rank, event, run.run_id, operation, change, agent, purpose)
+    return Action(_at(run), _key(run.run_id), rank, event, run.run_id, operation, change, agent, purpose)
 
 
-def _stated(model: Model, said: Said, asked: Name) -> Deed | None:
+def _stated(model: Model, said: EventFacts, asked: Name) -> Action | None:
     if said.dataset is None or model.resolve(said.dataset.name) != asked:
         return None
     facets = said.dataset.facets
@@ -90,11 +92,11 @@ def _stated(model: Model, said: Said, asked: Name) -> Deed | None:
     if own and not deleted(own):
         operation, purpose = own.get("operation", {}), own.get("context", {}).get("purpose")
         words = (operation.get("type"), operation.get("method"), own.get("agent", {}).get("id"), purpose)
-        return Deed(said.time, said.digest, 2, own["event_type"], None, *words)
+        return Action(said.time, said.digest, 2, own["event_type"], None, *words)
     if change is None:
         return None
     producer = said.body["producer"]
-    return Deed(said.time, said.digest, 2, CHANGES.get(change, "modified"), None, "write", change, producer, None)
+    return Action(said.time, said.digest, 2, CHANGES.get(change, "modified"), None, "write", change, producer, None)
 
 
 def _change(facets: Json) -> str | None:

@@ -1,4 +1,4 @@
-"""A history of events folds into the same state however it arrives, and that state is the model's."""
+"""A history of events folds into the same state in any order of arrival, and that state is the model's."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from tests.oracles.events import (
     histories,
     show,
 )
-from tests.oracles.labs import Lab
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
+from tests.oracles.scratch_stores import ScratchStore
 
 Json = dict[str, Any]
 FEW_ROWS = 5
@@ -45,7 +45,7 @@ FEW_ROWS = 5
 
 @dataclass(frozen=True)
 class Case:
-    """Events, and the ways in which they arrive."""
+    """Events, and the orders in which they arrive."""
 
     events: list[Json]
     shuffled: list[int]
@@ -53,7 +53,7 @@ class Case:
     cuts: frozenset[int]
 
     def arrivals(self) -> Iterator[tuple[str, list[int], frozenset[int]]]:
-        """A title, the events by number, and after which of them a batch ends."""
+        """A title, the events by number, and the numbers after which a batch ends."""
         given_order = list(range(len(self.events)))
         everywhere = frozenset(range(len(self.events) + len(self.repeated)))
         repeatedly = [*self.shuffled, *self.repeated]
@@ -79,8 +79,8 @@ def cases(draw: st.DrawFn, world: World, most: int) -> Case:
     return Case(events, list(shuffled), repeated, cuts)
 
 
-def take_in(store: Store, events: list[Json], order: list[int], cuts: frozenset[int]) -> Iterator[list[int]]:
-    """Ingest; after each batch, the numbers of the events that are in by then."""
+def ingest_batches(store: Store, events: list[Json], order: list[int], cuts: frozenset[int]) -> Iterator[list[int]]:
+    """Ingests; after each batch, yields the numbers of the events that are stored."""
     batch: list[Json] = []
     for position, number in enumerate(order):
         batch.append(events[number])
@@ -90,13 +90,14 @@ def take_in(store: Store, events: list[Json], order: list[int], cuts: frozenset[
             yield order[: position + 1]
 
 
-def check(lab: Lab, case: Case) -> None:
-    """After every batch the state is that of the model of what is in; at the end it is the same for every arrival."""
+def check(lab: ScratchStore, case: Case) -> None:
+    """After every batch the state equals the model of the stored events; at the end it is the same for every
+    arrival."""
     known: dict[frozenset[int], tuple[Model, State]] = {}
     ends = []
     for title, order, cuts in case.arrivals():
         store = lab.fresh()
-        for numbers in take_in(store, case.events, order, cuts):
+        for numbers in ingest_batches(store, case.events, order, cuts):
             key = frozenset(numbers)
             if key not in known:
                 model = Model((case.events[number] for number in key), lab.most_edges)
@@ -111,11 +112,11 @@ def check(lab: Lab, case: Case) -> None:
             check_runs(store, model)
         unlike = differences(ends[0][1], ends[-1][1])
         assert not unlike, f"the state after {title} is not that after {ends[0][0]}:\n{unlike}"
-    graph_holds(store)
+    graph_verifies(store)
 
 
-def graph_holds(store: Store) -> None:
-    """As `headwater verify` has it: what is stored is what a fold of all events from the first on comes to."""
+def graph_verifies(store: Store) -> None:
+    """As in `headwater verify`: the stored graph equals a fold of all events."""
     with store._database.read() as conn:
         count = conn.execute(select(func.count()).select_from(event)).scalar_one()
         refold = Refold(store._database, count, read_max_direct_edges(conn))
@@ -128,69 +129,67 @@ def graph_holds(store: Store) -> None:
 
 @QUICK(14)
 @given(case=cases(COLLISIONS, 10))
-def test_every_arrival_of_a_history_gives_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
+def test_random_histories(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(12)
 @given(case=cases(ALIASES, 9))
-def test_names_that_move_give_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
+def test_moving_names(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(12)
 @given(case=cases(LIVES, 8))
-def test_runs_live_and_end_as_the_model_says(memory_lab: Lab, case: Case) -> None:
+def test_run_states(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(14)
 @given(case=cases(REWRITES, 9))
-def test_what_is_written_again_holds_as_long_as_the_model_says(memory_lab: Lab, case: Case) -> None:
+def test_rewrites(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(14)
 @given(case=cases(CLAIMS, 6))
-def test_contested_names_go_to_whom_the_model_says(memory_lab: Lab, case: Case) -> None:
+def test_contested_names(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(14)
 @given(case=cases(WORDS, 7))
-def test_a_dataset_under_two_names_is_what_the_model_says(memory_lab: Lab, case: Case) -> None:
+def test_datasets_with_two_names(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(10)
 @given(case=cases(ODD, 8))
-def test_odd_names_and_times_give_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
+def test_odd_names_and_times(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(12)
 @given(case=cases(HUBS, 9))
-def test_hubs_are_those_of_the_model(hub_lab: Lab, case: Case) -> None:
+def test_hubs(hub_lab: ScratchStore, case: Case) -> None:
     check(hub_lab, case)
 
 
 @QUICK(12)
 @given(case=cases(MOVING_HUBS, 7))
-def test_hubs_of_names_that_move_are_those_of_the_model(hub_lab: Lab, case: Case) -> None:
+def test_hubs_of_moving_names(hub_lab: ScratchStore, case: Case) -> None:
     check(hub_lab, case)
 
 
 @QUICK(12)
 @given(case=cases(HUB_REWRITES, 9))
-def test_hubs_that_are_written_to_again_are_those_of_the_model(hub_lab: Lab, case: Case) -> None:
+def test_rewrites_through_hubs(hub_lab: ScratchStore, case: Case) -> None:
     check(hub_lab, case)
 
 
 @pytest.mark.parametrize("world", [COLLISIONS, ALIASES, REWRITES, HUBS], ids=["one", "aliases", "rewrites", "hubs"])
-def test_partitions_beyond_the_limit_are_those_of_the_model(
-    hub_lab: Lab, monkeypatch: pytest.MonkeyPatch, world: World
-) -> None:
-    """With a limit of so few rows that two partitions and two upstreams are beyond it."""
+def test_partitions_beyond_the_limit(hub_lab: ScratchStore, monkeypatch: pytest.MonkeyPatch, world: World) -> None:
+    """With so low a limit that two partitions and two upstreams exceed it."""
     monkeypatch.setattr(writes, "MAX_PARTITION_ROWS", FEW_ROWS)
     monkeypatch.setattr(oracle, "MOST_ROWS", FEW_ROWS)
 
@@ -207,31 +206,31 @@ def test_partitions_beyond_the_limit_are_those_of_the_model(
 
 @QUICK(5)
 @given(case=cases(COLLISIONS, 9))
-def test_the_state_on_disk_is_that_of_the_model(file_lab: Lab, case: Case) -> None:
+def test_random_histories_on_disk(file_lab: ScratchStore, case: Case) -> None:
     check(file_lab, case)
 
 
 @QUICK(6)
 @given(case=cases(COLLISIONS, 9))
-def test_the_state_on_postgresql_is_that_of_the_model(postgres_lab: Lab, case: Case) -> None:
+def test_random_histories_on_postgresql(postgres_lab: ScratchStore, case: Case) -> None:
     check(postgres_lab, case)
 
 
 @QUICK(4)
 @given(case=cases(ALIASES, 9))
-def test_names_that_move_give_the_state_of_the_model_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+def test_moving_names_on_postgresql(postgres_lab: ScratchStore, case: Case) -> None:
     check(postgres_lab, case)
 
 
 @QUICK(3)
 @given(case=cases(ODD, 8))
-def test_odd_names_and_times_give_the_state_of_the_model_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+def test_odd_names_and_times_on_postgresql(postgres_lab: ScratchStore, case: Case) -> None:
     check(postgres_lab, case)
 
 
 @QUICK(3)
 @given(case=cases(HUBS, 8))
-def test_hubs_on_postgresql_are_those_of_the_model(postgres_hub_lab: Lab, case: Case) -> None:
+def test_hubs_on_postgresql(postgres_hub_lab: ScratchStore, case: Case) -> None:
     check(postgres_hub_lab, case)
 
 
@@ -241,82 +240,82 @@ def test_hubs_on_postgresql_are_those_of_the_model(postgres_hub_lab: Lab, case: 
 @pytest.mark.long
 @LONG(1200)
 @given(case=cases(COLLISIONS, 16))
-def test_many_longer_histories(memory_lab: Lab, case: Case) -> None:
+def test_many_longer_histories(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @pytest.mark.long
 @LONG(800)
 @given(case=cases(ALIASES, 14))
-def test_many_longer_histories_of_names_that_move(memory_lab: Lab, case: Case) -> None:
+def test_many_longer_histories_of_moving_names(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @pytest.mark.long
 @LONG(300)
 @given(case=cases(ODD, 12))
-def test_many_longer_histories_of_odd_names_and_times(memory_lab: Lab, case: Case) -> None:
+def test_many_longer_histories_of_odd_names_and_times(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @pytest.mark.long
 @LONG(600)
 @given(case=cases(LIVES, 12))
-def test_many_longer_histories_of_runs(memory_lab: Lab, case: Case) -> None:
+def test_many_longer_histories_of_runs(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @pytest.mark.long
 @LONG(800)
 @given(case=cases(REWRITES, 14))
-def test_many_longer_histories_of_what_is_written_again(memory_lab: Lab, case: Case) -> None:
+def test_many_longer_histories_of_rewrites(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @pytest.mark.long
 @LONG(800)
 @given(case=cases(CLAIMS, 9))
-def test_many_longer_histories_of_contested_names(memory_lab: Lab, case: Case) -> None:
+def test_many_longer_histories_of_contested_names(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @pytest.mark.long
 @LONG(800)
 @given(case=cases(WORDS, 9))
-def test_many_longer_histories_of_datasets_under_two_names(memory_lab: Lab, case: Case) -> None:
+def test_many_longer_histories_of_datasets_with_two_names(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @pytest.mark.long
 @LONG(60)
 @given(case=cases(ALIASES, 12))
-def test_many_histories_on_disk(file_lab: Lab, case: Case) -> None:
+def test_many_histories_on_disk(file_lab: ScratchStore, case: Case) -> None:
     check(file_lab, case)
 
 
 @pytest.mark.long
 @LONG(60)
 @given(case=cases(COLLISIONS, 12))
-def test_many_histories_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+def test_many_histories_on_postgresql(postgres_lab: ScratchStore, case: Case) -> None:
     check(postgres_lab, case)
 
 
 @pytest.mark.long
 @LONG(60)
 @given(case=cases(ALIASES, 12))
-def test_many_histories_of_names_that_move_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+def test_many_histories_of_moving_names_on_postgresql(postgres_lab: ScratchStore, case: Case) -> None:
     check(postgres_lab, case)
 
 
 @pytest.mark.long
 @LONG(800)
 @given(case=cases(HUBS, 12))
-def test_many_longer_histories_with_hubs(hub_lab: Lab, case: Case) -> None:
+def test_many_longer_histories_with_hubs(hub_lab: ScratchStore, case: Case) -> None:
     check(hub_lab, case)
 
 
 @pytest.mark.long
 @LONG(800)
 @given(case=cases(MOVING_HUBS, 10))
-def test_many_longer_histories_with_hubs_of_names_that_move(hub_lab: Lab, case: Case) -> None:
+def test_many_longer_histories_with_hubs_of_moving_names(hub_lab: ScratchStore, case: Case) -> None:
     check(hub_lab, case)

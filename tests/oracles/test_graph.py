@@ -1,4 +1,4 @@
-"""Every question about a random graph has the model's answer: each node, each grain, several depths and times."""
+"""Every query of a random graph has the model's answer: each node, each grain, several depths and times."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.answers import DIRECTIONS, Question, check_closure, check_impact, check_unknown, nodes
+from tests.oracles.answers import DIRECTIONS, Query, check_closure, check_impact, check_unknown, nodes
 from tests.oracles.events import GRAPH, HUBS, MOVING_GRAPH, MOVING_HUBS, ODD, World, histories, show
-from tests.oracles.labs import Lab
+from tests.oracles.graph_walk import UNLIMITED
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
-from tests.oracles.walking import UNLIMITED
+from tests.oracles.scratch_stores import ScratchStore
 
 GRAINS = ("dataset", "column", "partition")
 DEPTHS = (1, 2, 3, None)
@@ -38,7 +38,7 @@ def cases(draw: st.DrawFn, world: World, most: int) -> Case:
     return Case(world, draw(histories(world, most)))
 
 
-def check(lab: Lab, case: Case, everything: bool = False) -> None:
+def check(lab: ScratchStore, case: Case, everything: bool = False) -> None:
     """``everything``: each node at each depth and at several times; else two depths now and one in the past."""
     store = lab.fresh()
     store.ingest_many(case.events)
@@ -66,36 +66,36 @@ def check(lab: Lab, case: Case, everything: bool = False) -> None:
 
 @QUICK(3)
 @given(case=cases(GRAPH, 14))
-def test_answers_are_the_models(memory_lab: Lab, case: Case) -> None:
+def test_random_graphs(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(3)
 @given(case=cases(MOVING_GRAPH, 14))
-def test_answers_are_the_models_under_every_alias(memory_lab: Lab, case: Case) -> None:
+def test_random_graphs_under_every_alias(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(3)
 @given(case=cases(ODD, 8))
-def test_answers_are_the_models_for_odd_names(memory_lab: Lab, case: Case) -> None:
+def test_odd_names(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(5)
 @given(case=cases(HUBS, 8))
-def test_answers_through_hubs_are_the_models(hub_lab: Lab, case: Case) -> None:
+def test_hubs(hub_lab: ScratchStore, case: Case) -> None:
     check(hub_lab, case)
 
 
 @QUICK(4)
 @given(case=cases(MOVING_HUBS, 8))
-def test_answers_through_hubs_are_the_models_under_every_alias(hub_lab: Lab, case: Case) -> None:
+def test_hubs_under_every_alias(hub_lab: ScratchStore, case: Case) -> None:
     check(hub_lab, case)
 
 
 @pytest.mark.parametrize("length", [UNLIMITED, UNLIMITED + 1])
-def test_an_unlimited_question_says_where_it_stopped(memory_lab: Lab, length: int) -> None:
+def test_the_cap_is_reported(memory_lab: ScratchStore, length: int) -> None:
     events = [
         {
             "eventTime": "2026-11-15T10:00:00Z",
@@ -112,8 +112,8 @@ def test_an_unlimited_question_says_where_it_stopped(memory_lab: Lab, length: in
     store, model = memory_lab.fresh(), Model(events)
     store.ingest_many(events)
     for direction, start in (("downstream", "0"), ("upstream", f"{length}")):
-        check_closure(store, model, Question(("dataset", "db", start)), direction)
-    check_impact(store, model, Question(("dataset", "db", "0")))
+        check_closure(store, model, Query(("dataset", "db", start)), direction)
+    check_impact(store, model, Query(("dataset", "db", "0")))
     assert store.downstream("db/0").truncated == (length > UNLIMITED)
 
 
@@ -122,25 +122,25 @@ def test_an_unlimited_question_says_where_it_stopped(memory_lab: Lab, length: in
 
 @QUICK(2)
 @given(case=cases(MOVING_GRAPH, 12))
-def test_answers_are_the_models_on_disk(file_lab: Lab, case: Case) -> None:
+def test_random_graphs_on_disk(file_lab: ScratchStore, case: Case) -> None:
     check(file_lab, case)
 
 
 @QUICK(2)
 @given(case=cases(MOVING_GRAPH, 12))
-def test_answers_are_the_models_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+def test_random_graphs_on_postgresql(postgres_lab: ScratchStore, case: Case) -> None:
     check(postgres_lab, case)
 
 
 @QUICK(2)
 @given(case=cases(ODD, 8))
-def test_answers_are_the_models_for_odd_names_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+def test_odd_names_on_postgresql(postgres_lab: ScratchStore, case: Case) -> None:
     check(postgres_lab, case)
 
 
 @QUICK(2)
 @given(case=cases(HUBS, 8))
-def test_answers_through_hubs_on_postgresql_are_the_models(postgres_hub_lab: Lab, case: Case) -> None:
+def test_hubs_on_postgresql(postgres_hub_lab: ScratchStore, case: Case) -> None:
     check(postgres_hub_lab, case)
 
 
@@ -150,26 +150,26 @@ def test_answers_through_hubs_on_postgresql_are_the_models(postgres_hub_lab: Lab
 @pytest.mark.long
 @LONG(100)
 @given(case=cases(GRAPH, 24))
-def test_every_question_about_a_larger_graph(memory_lab: Lab, case: Case) -> None:
+def test_larger_graphs(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case, everything=True)
 
 
 @pytest.mark.long
 @LONG(60)
 @given(case=cases(MOVING_GRAPH, 20))
-def test_every_question_about_a_larger_graph_under_every_alias(memory_lab: Lab, case: Case) -> None:
+def test_larger_graphs_under_every_alias(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case, everything=True)
 
 
 @pytest.mark.long
 @LONG(20)
 @given(case=cases(MOVING_GRAPH, 20))
-def test_every_question_about_a_larger_graph_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+def test_larger_graphs_on_postgresql(postgres_lab: ScratchStore, case: Case) -> None:
     check(postgres_lab, case, everything=True)
 
 
 @pytest.mark.long
 @LONG(100)
 @given(case=cases(HUBS, 14))
-def test_every_question_about_a_larger_graph_with_hubs(hub_lab: Lab, case: Case) -> None:
+def test_larger_graphs_with_hubs(hub_lab: ScratchStore, case: Case) -> None:
     check(hub_lab, case, everything=True)

@@ -1,4 +1,4 @@
-"""What small examples never reach: lists longer than one statement takes, more partitions than are worth pairing."""
+"""Sizes that small examples never reach: lists longer than one statement accepts, more partitions than are paired."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.oracles.answers import Question, check_closure, check_impact
+from tests.oracles.answers import Query, check_closure, check_impact
 from tests.oracles.dump import differences, state_of_model, state_of_store, without_endings
-from tests.oracles.labs import Lab
 from tests.oracles.model import MOST_PAIRS, Model
+from tests.oracles.scratch_stores import ScratchStore
 
 Json = dict[str, Any]
 SPREAD = 520
@@ -55,7 +55,7 @@ def many_events() -> list[Json]:
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-def test_long_lists_give_the_state_of_the_model(memory_lab: Lab, parts: int) -> None:
+def test_long_lists(memory_lab: ScratchStore, parts: int) -> None:
     events, store = many_events(), memory_lab.fresh()
     for part in range(parts):
         store.ingest_many(events[::-1][part::parts])
@@ -64,16 +64,16 @@ def test_long_lists_give_the_state_of_the_model(memory_lab: Lab, parts: int) -> 
     wrong = differences(expected, without_endings(state_of_store(store), expected))
     assert not wrong, wrong[:5000]
     for asked in ("hub", "wide", "alias-3", "7"):
-        question = Question(("dataset", "db", asked))
+        question = Query(("dataset", "db", asked))
         check_closure(store, model, question, "upstream")
         check_closure(store, model, question, "downstream")
-    check_impact(store, model, Question(("dataset", "db", "hub"), depth=1))
+    check_impact(store, model, Query(("dataset", "db", "hub"), depth=1))
 
 
 @pytest.mark.parametrize("stated", [False, True])
 @pytest.mark.parametrize(("written", "read"), [(100, MOST_PAIRS // 100), (101, MOST_PAIRS // 100)])
-def test_too_many_pairs_of_partitions(memory_lab: Lab, written: int, read: int, stated: bool) -> None:
-    """Where it is stated that one comes from the other they count as read whole; else they have a hub."""
+def test_too_many_pairs_of_partitions(memory_lab: ScratchStore, written: int, read: int, stated: bool) -> None:
+    """With stated lineage they count as read as a whole; otherwise they have a hub."""
 
     def subset(side: str, count: int) -> Json:
         condition = {"type": "partition", "partitions": [{"identifier": f"p{i}"} for i in range(count)]}
@@ -88,7 +88,7 @@ def test_too_many_pairs_of_partitions(memory_lab: Lab, written: int, read: int, 
     store.ingest_many(events)
     wrong = differences(state_of_model(model), state_of_store(store))
     assert not wrong, wrong[:5000]
-    question = Question(("dataset", "db", "b"), partition="p3")
+    question = Query(("dataset", "db", "b"), partition="p3")
     check_closure(store, model, question, "upstream")
     too_many = written * read > MOST_PAIRS
     found = store.upstream("db/b", partition="p3").nodes

@@ -1,4 +1,4 @@
-"""The model itself, on cases small enough to be worked out by hand: an oracle that is wrong proves nothing."""
+"""The model itself, on cases small enough to be solved by hand: a wrong oracle proves nothing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.oracles.event_facts import Name, moment_of
+from tests.oracles.graph_walk import Part, reach, strengths
 from tests.oracles.model import FOREVER, Model
-from tests.oracles.said import Name, moment_of
-from tests.oracles.walking import Part, reach, strengths
 
 Json = dict[str, Any]
 
@@ -43,7 +43,7 @@ def run(second: int, run_id: str, state: str | None = "COMPLETE", job: str = "j"
 
 
 def column_lineage(**fields: str) -> Json:
-    """``x="a.y"``: column x comes out of column y of a."""
+    """``x="a.y"``: column x comes from column y of a."""
     stated = {}
     for column, source in fields.items():
         dataset, field = source.split(".")
@@ -71,7 +71,7 @@ def reached(model: Model, grain: str, start: tuple[str, Part], direction: str, d
 # -- flows ------------------------------------------------------------------------------------------------------------
 
 
-def test_an_output_without_column_lineage_comes_out_of_every_input() -> None:
+def test_an_output_without_column_lineage_comes_from_every_input() -> None:
     outputs = [use("t", **column_lineage(x="a.x")), use("u")]
     model = Model([run(1, "r", inputs=[read("a"), read("b")], outputs=outputs)])
     assert edges(model) == {
@@ -91,7 +91,7 @@ def test_lineage_entries_overrule_column_lineage_and_inputs() -> None:
     assert edges(model) == {("b", "t", "lineage", at(1), FOREVER)}
 
 
-def test_an_input_without_column_edges_is_there_as_a_whole() -> None:
+def test_an_input_without_column_edges_is_connected_as_a_whole() -> None:
     model = Model([run(1, "r", inputs=[read("b")], outputs=[use("t", **column_lineage(x="a.y"))])])
     facts = {(f.upstream[2], f.upstream_column, f.downstream_column, f.dependency) for *_, f in model.column_edges}
     assert facts == {("a", "y", "x", "DIRECT"), ("b", None, None, "UNKNOWN")}
@@ -143,7 +143,7 @@ def test_partitions_are_replaced_one_by_one() -> None:
     assert edges(Model(events)) == {("a", "t", "inputs", at(1), at(3)), ("b", "t", "inputs", at(2), FOREVER)}
 
 
-def test_a_declaration_replaces_the_one_before_wholly() -> None:
+def test_a_declaration_replaces_the_previous_one_completely() -> None:
     job = {"namespace": "etl", "name": "j"}
     events = [
         event(1, job=job, inputs=[read("a")], outputs=[use("t", ("p",)), use("u")]),
@@ -168,7 +168,7 @@ def test_a_name_follows_its_last_claimant_and_chains() -> None:
     assert Model(events).resolve(name("a")) == name("a")
 
 
-def test_in_a_circle_the_smallest_name_stands_for_all() -> None:
+def test_in_a_cycle_the_smallest_name_represents_all() -> None:
     events = [event(1, dataset=use("c", **symlinks("b"))), event(2, dataset=use("b", **symlinks("c", "z")))]
     assert {Model(events).resolve(name(text)) for text in "bcz"} == {name("b")}
 
@@ -176,7 +176,7 @@ def test_in_a_circle_the_smallest_name_stands_for_all() -> None:
 # -- walking ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_whole_dataset_touches_every_part_of_it() -> None:
+def test_a_whole_dataset_is_connected_to_its_partitions() -> None:
     events = [
         run(1, "r1", inputs=[read("a", "p")], outputs=[use("b", ("p",))]),
         run(2, "r2", inputs=[read("b")], outputs=[use("c")]),
@@ -201,7 +201,7 @@ def test_a_walk_ends_on_a_cycle_and_says_so() -> None:
     assert not reach(arcs, (name("c"), None), "downstream", 100).in_cycle
 
 
-def test_a_column_is_tied_by_its_strongest_way() -> None:
+def test_a_column_has_the_dependency_of_its_strongest_path() -> None:
     events = [
         run(1, "r1", outputs=[use("b", **column_lineage(x="a.x"))]),
         run(2, "r2", inputs=[read("a")], outputs=[use("c", **column_lineage(x="b.x"))]),
@@ -218,7 +218,7 @@ def test_a_column_is_tied_by_its_strongest_way() -> None:
     assert strengths(arcs, start, "downstream", 1) == {(name("b"), "x"): "DIRECT", (name("c"), None): "UNKNOWN"}
 
 
-def test_impact_names_those_concerned() -> None:
+def test_impact_names_affected_assets() -> None:
     events = [
         run(1, "r1", inputs=[read("a")], outputs=[use("b", ownership={"owners": [{"name": "ann"}]})], job="j1"),
         run(2, "r2", "RUNNING", inputs=[read("a")], outputs=[use("b")], job="j1"),

@@ -1,4 +1,4 @@
-"""The provenance of every dataset is what a loop over all runs and events says, whole, in parts and page by page."""
+"""The provenance of every dataset equals a loop over all runs and events, complete, in parts and in pages."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from headwater.model.provenance import Provenance, ProvenanceEvent
 from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
 from tests.oracles.answers import endpoint, moment
+from tests.oracles.event_facts import EventFacts, micros
 from tests.oracles.events import ALIASES, COLLISIONS, LIVES, World, histories
-from tests.oracles.labs import Lab
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
-from tests.oracles.provenance import FACET, LIFECYCLE, Deed, deeds
-from tests.oracles.said import Said, micros
+from tests.oracles.provenance import FACET, LIFECYCLE, Action, actions
+from tests.oracles.scratch_stores import ScratchStore
 from tests.oracles.test_visibility import MIXED, NAMESPACES, RENAMED, Case, cases
 from tests.oracles.visible_model import VisibleModel
 
@@ -40,8 +40,8 @@ STATEMENTS: tuple[Any, ...] = (
 
 
 @st.composite
-def told(draw: st.DrawFn, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same events, some of which also say what happened, why, and on whose behalf."""
+def with_provenance(draw: st.DrawFn, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same events, some of which also state an operation, a purpose and an agent."""
     events = deepcopy(events)
     for event in events:
         for use in [*event.get("outputs", []), *([event["dataset"]] if "dataset" in event else [])]:
@@ -56,17 +56,17 @@ def told(draw: st.DrawFn, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def stories(world: World, most: int) -> st.SearchStrategy[list[dict[str, Any]]]:
-    return histories(world, most).flatmap(told)
+    return histories(world, most).flatmap(with_provenance)
 
 
-def check(lab: Lab, events: list[dict[str, Any]]) -> None:
+def check(lab: ScratchStore, events: list[dict[str, Any]]) -> None:
     store = lab.fresh()
     store.ingest_many(events)
     model = Model(events)
     for name in {model.resolve(name) for name in model.names if name[0] == "dataset"}:
-        right = deeds(model, name)
+        right = actions(model, name)
         named = endpoint(name)
-        assert [as_deed(one, deed) for one, deed in both(store.provenance(named), right)] == right, name
+        assert [as_action(one, deed) for one, deed in both(store.provenance(named), right)] == right, name
         for event in ProvenanceEvent:
             wanted = [deed for deed in right if deed.event == event]
             assert len(store.provenance(named, event=event)) == len(wanted)
@@ -83,18 +83,18 @@ def check(lab: Lab, events: list[dict[str, Any]]) -> None:
             assert store.provenance(endpoint(alias)) == store.provenance(named)
 
 
-def both(found: list[Provenance], right: list[Deed]) -> list[tuple[Provenance, Deed]]:
+def both(found: list[Provenance], right: list[Action]) -> list[tuple[Provenance, Action]]:
     assert len(found) == len(right), (found, right)
     return list(zip(found, right, strict=True))
 
 
-def as_deed(one: Provenance, like: Deed) -> Deed:
-    """What the store answers, in the words of the model; what only orders the list is not told."""
+def as_action(one: Provenance, like: Action) -> Action:
+    """The store's answer in the model's types; fields that only order the list are omitted."""
     assert one.event is not None
     assert one.at is not None
     assert (one.run_id is None, one.job is None) == (one.stated, one.stated)
     words = (one.operation.type, one.operation.method, one.agent.id, one.context.purpose)
-    return Deed(micros(one.at), like.key, like.rank, str(one.event), one.run_id, *words)
+    return Action(micros(one.at), like.key, like.rank, str(one.event), one.run_id, *words)
 
 
 def paged(store: Store, name: Any, event: ProvenanceEvent | None = None) -> list[Provenance]:
@@ -110,32 +110,32 @@ def paged(store: Store, name: Any, event: ProvenanceEvent | None = None) -> list
 
 @QUICK(10)
 @given(events=stories(COLLISIONS, 12))
-def test_provenance_is_the_models(memory_lab: Lab, events: list[dict[str, Any]]) -> None:
+def test_random_histories(memory_lab: ScratchStore, events: list[dict[str, Any]]) -> None:
     check(memory_lab, events)
 
 
 @QUICK(6)
 @given(events=stories(ALIASES, 10))
-def test_where_names_move(memory_lab: Lab, events: list[dict[str, Any]]) -> None:
+def test_moving_names(memory_lab: ScratchStore, events: list[dict[str, Any]]) -> None:
     check(memory_lab, events)
 
 
 @QUICK(6)
 @given(events=stories(LIVES, 14))
-def test_where_runs_end_again_and_again(memory_lab: Lab, events: list[dict[str, Any]]) -> None:
+def test_repeated_final_events(memory_lab: ScratchStore, events: list[dict[str, Any]]) -> None:
     check(memory_lab, events)
 
 
 @QUICK(2)
 @given(events=stories(ALIASES, 10))
-def test_on_postgresql(postgres_lab: Lab, events: list[dict[str, Any]]) -> None:
+def test_on_postgresql(postgres_lab: ScratchStore, events: list[dict[str, Any]]) -> None:
     check(postgres_lab, events)
 
 
 # -- with limited visibility ------------------------------------------------------------------------------------------
 
 
-def check_visibility(lab: Lab, case: Case) -> None:
+def check_visibility(lab: ScratchStore, case: Case) -> None:
     visibility = Visibility.of(case.patterns)
     store = lab.fresh()
     store.ingest_many(case.events)
@@ -148,48 +148,48 @@ def check_visibility(lab: Lab, case: Case) -> None:
     for name in {model.resolve(name) for name in model.names if name[0] == "dataset"}:
         found = seen.provenance(endpoint(name))
         # What a run says of itself in facets of free text is only told of one that is seen whole.
-        assert [without_words(as_deed(one, deed)) for one, deed in both(found, deeds(model, name))] == [
-            without_words(deed) for deed in deeds(model, name)
+        assert [without_words(as_action(one, deed)) for one, deed in both(found, actions(model, name))] == [
+            without_words(deed) for deed in actions(model, name)
         ]
         text = json.dumps(plain(found))
         assert not [namespace for namespace in NAMESPACES if not visibility.sees(namespace) and namespace in text]
 
 
-def without_free_text(said: Said, model: VisibleModel) -> Said:
-    """A dataset's own event of which a part is hidden shows facets that name things as objects, and no free text."""
+def without_free_text(said: EventFacts, model: VisibleModel) -> EventFacts:
+    """A dataset's own event that is partly hidden shows facets that name things as objects, and no free text."""
     if said.dataset is None or model._redacted(said.body) == said.body:
         return said
     body = deepcopy(said.body)
     body["dataset"].get("facets", {}).pop(FACET, None)
-    left = Said(body)
+    left = EventFacts(body)
     left.__dict__["digest"] = said.digest  # by which events of one moment are ordered
     return left
 
 
-def without_words(deed: Deed) -> Deed:
+def without_words(deed: Action) -> Action:
     return replace(deed, agent=None, purpose=None) if deed.run_id is not None else deed
 
 
 @st.composite
 def limited(draw: st.DrawFn, world: World, most: int) -> Case:
     case = draw(cases(world, most))
-    return Case(draw(told(case.events)), case.patterns)
+    return Case(draw(with_provenance(case.events)), case.patterns)
 
 
 @QUICK(8)
 @given(case=limited(MIXED, 10))
-def test_with_limited_visibility(memory_lab: Lab, case: Case) -> None:
+def test_with_limited_visibility(memory_lab: ScratchStore, case: Case) -> None:
     check_visibility(memory_lab, case)
 
 
 @QUICK(4)
 @given(case=limited(RENAMED, 8))
-def test_where_names_cross_the_limit(memory_lab: Lab, case: Case) -> None:
+def test_aliases_across_the_visibility(memory_lab: ScratchStore, case: Case) -> None:
     check_visibility(memory_lab, case)
 
 
 @pytest.mark.long
 @LONG(100)
 @given(events=stories(ALIASES, 16))
-def test_long_histories(memory_lab: Lab, events: list[dict[str, Any]]) -> None:
+def test_long_histories(memory_lab: ScratchStore, events: list[dict[str, Any]]) -> None:
     check(memory_lab, events)

@@ -1,4 +1,4 @@
-"""With limited visibility every question has the model's answer, and no answer tells a name that is hidden."""
+"""With limited visibility every query has the model's answer, and no answer contains a hidden name."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from tests.oracles.answers import (
     nodes,
 )
 from tests.oracles.events import GRAPH, World, histories, show
-from tests.oracles.labs import Lab
 from tests.oracles.profiles import LONG, QUICK
+from tests.oracles.scratch_stores import ScratchStore
 from tests.oracles.visible_model import VisibleModel
 
 NAMESPACES = ("open", "opal", "vault", "crypt")
@@ -67,7 +67,7 @@ def cases(draw: st.DrawFn, world: World, most: int) -> Case:
     return Case(draw(histories(world, most)), patterns)
 
 
-def check(lab: Lab, case: Case, everything: bool = False) -> None:
+def check(lab: ScratchStore, case: Case, everything: bool = False) -> None:
     visibility = Visibility.of(case.patterns)
     store = lab.fresh()
     store.ingest_many(case.events)
@@ -85,13 +85,13 @@ def check(lab: Lab, case: Case, everything: bool = False) -> None:
                 check_impact(seen, model, question)
     check_unknown(seen, model, ["nowhere", *GRAPH.columns], ["nowhere", *GRAPH.partitions])
     check_hidden(seen, model)
-    for told in everything_told(seen, model):
+    for told in all_answers(seen, model):
         for namespace in NAMESPACES:
             assert visibility.sees(namespace) or namespace not in told, told
 
 
 def check_hidden(seen: Store, model: VisibleModel) -> None:
-    """What is not there is unknown under its own name, and no suggestion brings it up."""
+    """Hidden names are unknown under their own name, and no suggestion contains them."""
     for name in model.full.names - model.names:
         with pytest.raises(UnknownDataset) as unknown:
             seen.dataset(endpoint(name))
@@ -102,8 +102,9 @@ def check_hidden(seen: Store, model: VisibleModel) -> None:
         assert run_id not in refused.value.closest
 
 
-def everything_told(seen: Store, model: VisibleModel, *, log: bool = True) -> Iterator[str]:
-    """All that can be had without naming anything hidden; ``log``: also what the log and runs seen whole tell."""
+def all_answers(seen: Store, model: VisibleModel, *, log: bool = True) -> Iterator[str]:
+    """All answers that can be obtained without naming anything hidden; ``log``: also those of the log and of fully
+    visible runs."""
     answers: list[Any] = [seen.datasets(limit=1000), seen.datasets("a"), seen.runs(limit=1000)]
     answers += [seen.audit(limit=1000), seen.certificates(), seen.output_facets("schema", limit=1000)] if log else []
     for name in model.names:
@@ -129,25 +130,25 @@ def everything_told(seen: Store, model: VisibleModel, *, log: bool = True) -> It
 
 @QUICK(4)
 @given(case=cases(MIXED, 10))
-def test_answers_are_the_models(memory_lab: Lab, case: Case) -> None:
+def test_random_graphs(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(3)
 @given(case=cases(RENAMED, 8))
-def test_answers_are_the_models_where_names_cross_the_limit(memory_lab: Lab, case: Case) -> None:
+def test_aliases_across_the_visibility(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case)
 
 
 @QUICK(2)
 @given(case=cases(RENAMED, 8))
-def test_answers_are_the_models_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+def test_random_graphs_on_postgresql(postgres_lab: ScratchStore, case: Case) -> None:
     check(postgres_lab, case)
 
 
 @QUICK(4)
 @given(case=cases(replace(MIXED, least_datasets=1, most_datasets=3), 8))
-def test_answers_through_hubs_are_the_models(hub_lab: Lab, case: Case) -> None:
+def test_hubs(hub_lab: ScratchStore, case: Case) -> None:
     check(hub_lab, case)
 
 
@@ -178,7 +179,7 @@ def _facets_of(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def visible_part(event: dict[str, Any], sees: Any) -> list[dict[str, Any]]:
-    """What of an event concerns whoever sees only so much, as events that say no more than that."""
+    """The part of an event that concerns a reader with this visibility, as events with nothing else."""
     left = VisibleModel([], sees)._redacted(event)
     uses = [use for key in ("inputs", "outputs") for use in event.get(key, []) if sees(use["namespace"])]
     if "dataset" in event or left:
@@ -205,20 +206,20 @@ def visible_part(event: dict[str, Any], sees: Any) -> list[dict[str, Any]]:
 
 @QUICK(3)
 @given(case=cases(MIXED, 10))
-def test_as_if_the_store_had_only_been_given_what_is_seen(memory_lab: Lab, case: Case) -> None:
+def test_as_if_the_store_had_received_only_the_visible_part(memory_lab: ScratchStore, case: Case) -> None:
     visibility = Visibility.of(case.patterns)
     events = comparable(case, visibility.sees)
     store = memory_lab.fresh()
     store.ingest_many(events)
     model = VisibleModel(events, visibility.sees)
-    with_everything = without_problems(everything_told(store.visible_to(visibility), model, log=False))
+    with_everything = without_problems(all_answers(store.visible_to(visibility), model, log=False))
     store = memory_lab.fresh()
     store.ingest_many(part for event in events for part in visible_part(event, visibility.sees))
-    assert without_problems(everything_told(store.visible_to(visibility), model, log=False)) == with_everything
+    assert without_problems(all_answers(store.visible_to(visibility), model, log=False)) == with_everything
 
 
 def without_problems(answers: Iterator[str]) -> list[Any]:
-    """What is wrong with events is not told of a run that is seen in part: where it is would count the rest."""
+    """Problems of events are not shown for a partly visible run: their positions would reveal the hidden part."""
     told = [json.loads(answer) for answer in answers]
     return [{k: v for k, v in one.items() if k != "problems"} if isinstance(one, dict) else one for one in told]
 
@@ -226,5 +227,5 @@ def without_problems(answers: Iterator[str]) -> list[Any]:
 @pytest.mark.long
 @LONG(200)
 @given(case=cases(RENAMED, 16))
-def test_every_question_with_limited_visibility(memory_lab: Lab, case: Case) -> None:
+def test_every_query_with_limited_visibility(memory_lab: ScratchStore, case: Case) -> None:
     check(memory_lab, case, everything=True)

@@ -1,7 +1,7 @@
-"""The right answer with limited visibility: the model, of which only the visible part is left.
+"""The correct answers with limited visibility: the model, reduced to its visible part.
 
-Nothing here is read from the store's code. What is seen is decided last, on what all events together come to, so that
-a statement nobody may see still counts where it is about what may be seen: see docs/access.md.
+It shares no code with the store. Visibility is applied last, to the result of all events together, so that a hidden
+statement about a visible object still counts: see docs/access.md.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from tests.oracles.event_facts import Json, Name, Use
 from tests.oracles.flows import Flow
 from tests.oracles.model import MOST_EDGES, Model, RunAccount, Version
-from tests.oracles.said import Json, Name, Use
 
 Sees = Callable[[str], bool]
 _GONE = "what is hidden"
@@ -31,7 +31,7 @@ class VisibleModel(Model):
     # -- datasets -----------------------------------------------------------------------------------------------------
 
     def resolve(self, name: Name) -> Name:
-        """Whoever says that two names are one: they are."""
+        """Aliases are resolved with all claims, hidden ones included."""
         return self.full.resolve(name)
 
     @cached_property
@@ -39,7 +39,7 @@ class VisibleModel(Model):
         return {name for name in self.full.names if self._shows(name) and self._is_known(self.resolve(name))}
 
     def _is_known(self, canonical: Name) -> bool:
-        """That it was used counts, whoever used it; what was read from it or written to it, if that is seen."""
+        """A use counts, whichever job used it; what was read from it or written to it only if that is visible."""
         return self._shows(canonical) and (
             canonical in self.full.seen
             or any(version.target == canonical or canonical in version.upstreams for version in self.versions)
@@ -50,7 +50,7 @@ class VisibleModel(Model):
 
     @cached_property
     def seen(self) -> dict[Name, tuple[int, int]]:
-        """Under whatever name."""
+        """Under any of its names."""
         times: dict[Name, tuple[int, int]] = {}
         for name in self.full.names:
             same = [name, *self.full.aliases(name)]
@@ -60,7 +60,7 @@ class VisibleModel(Model):
         return times
 
     def merged_facets(self, canonical: Name) -> Json:
-        """Not its lineage, which the graph tells as far as it is seen who said so."""
+        """Without its lineage, which the graph shows as far as its jobs are visible."""
         left: Json = self._redacted(self.full.merged_facets(canonical))
         return {name: facet for name, facet in left.items() if name not in ("columnLineage", "lineage")}
 

@@ -1,4 +1,4 @@
-"""A real browser, and a page in it that forgives nothing: what its console says and what its policy stops are kept."""
+"""A real browser, and a page that records every console message and every violation of its content security policy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 AXE = ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js"
-PATIENCE = 60_000  # milliseconds: the machine may be busy
+TIMEOUT_MS = 60_000  # milliseconds: the machine may be busy
 
 
 def chromium() -> str | None:
@@ -40,8 +40,8 @@ def browsing(executable: str) -> Iterator[Browser]:
             browser.close()
 
 
-class Watched:
-    """A page whose complaints are kept."""
+class CheckedPage:
+    """A page that records its errors."""
 
     def __init__(self, browser: Browser, url: str) -> None:
         self.context = browser.new_context(
@@ -50,19 +50,19 @@ class Watched:
             color_scheme="light",
             reduced_motion="reduce",
         )
-        self.context.set_default_timeout(PATIENCE)
+        self.context.set_default_timeout(TIMEOUT_MS)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
-        self.page.on("console", lambda told: self._hear(told.type, told.text))
+        self.page.on("console", lambda told: self._record(told.type, told.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
-    def _hear(self, kind: str, text: str) -> None:
+    def _record(self, kind: str, text: str) -> None:
         # What a server refuses is told by the page itself; a policy that stops something is a fault of ours.
         if kind == "error" and "Failed to load resource" not in text:
             self.complaints.append(text)
 
-    def faults_by_axe(self) -> list[str]:
-        """What a reader with a screen reader, or weak eyes, would stumble over."""
+    def accessibility_violations(self) -> list[str]:
+        """Violations that axe finds, which would hinder users of screen readers or with low vision."""
         self.page.evaluate(AXE.read_text())
         found = self.page.evaluate(
             "async () => (await axe.run(document, {resultTypes: ['violations']})).violations"
@@ -72,8 +72,8 @@ class Watched:
         return list(found)
 
     @contextmanager
-    def in_the_dark(self) -> Iterator[None]:
-        """The same page for somebody whose system has dark colours."""
+    def in_dark_mode(self) -> Iterator[None]:
+        """The same page on a system with a dark colour scheme."""
         self.page.emulate_media(color_scheme="dark")
         try:
             self.page.reload()

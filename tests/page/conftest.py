@@ -1,4 +1,4 @@
-"""A server with the demo's data, and a browser that looks at it."""
+"""A server with the demo's data, and a browser on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from headwater.server.routes.page import BUILT
 from tests.conftest import ROOT
-from tests.page.browser import Watched, browsing, chromium
+from tests.page.browser import CheckedPage, browsing, chromium
 from tests.server.running import ServerProcess
 from tests.support import why_missing
 from tests.support.spark import short_job_environment
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Only while this folder's tests run: its driver keeps an event loop going in the thread that other tests need."""
+    """Only while this folder's tests run: its driver runs an event loop in the thread that other tests need."""
     if (reason := why_missing("page")) is not None or not (BUILT / "index.html").exists():
         pytest.skip(f"not run: the page is not built: {reason or './dev test builds it'}")
     pytest.importorskip("playwright", reason="not run: no Playwright in this environment")
@@ -37,29 +37,29 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def shared_pages(browser: Browser) -> Iterator[dict[str, Watched]]:
-    """By the server that they look at. To start a page and to compile its program takes longer than most tests."""
-    pages: dict[str, Watched] = {}
+def shared_pages(browser: Browser) -> Iterator[dict[str, CheckedPage]]:
+    """Pages by their server, because starting a page and compiling its program takes longer than most tests."""
+    pages: dict[str, CheckedPage] = {}
     yield pages
     for page in pages.values():
         page.close()
 
 
 @pytest.fixture
-def look(browser: Browser, shared_pages: dict[str, Watched]) -> Iterator[Callable[..., Watched]]:
-    """Opens a page on a server; at the end it must have had nothing to complain of.
+def open_page(browser: Browser, shared_pages: dict[str, CheckedPage]) -> Iterator[Callable[..., CheckedPage]]:
+    """Opens a page on a server; at the end it must have recorded no error.
 
-    It is a new one with ``alone=True``, for a test that leaves something behind: in its storage, or listening to it.
+    It is a new one with ``alone=True``, for a test that leaves something in its storage or listeners.
     """
-    opened: list[Watched] = []
-    own: list[Watched] = []
+    opened: list[CheckedPage] = []
+    own: list[CheckedPage] = []
 
-    def make(url: str, *, alone: bool = False) -> Watched:
+    def make(url: str, *, alone: bool = False) -> CheckedPage:
         if alone:
-            own.append(Watched(browser, url))
+            own.append(CheckedPage(browser, url))
             opened.append(own[-1])
         else:
-            opened.append(shared_pages.get(url) or Watched(browser, url))
+            opened.append(shared_pages.get(url) or CheckedPage(browser, url))
             shared_pages[url] = opened[-1]
             opened[-1].complaints.clear()
         return opened[-1]
@@ -81,7 +81,7 @@ sys.exit(next((code for command in json.loads(sys.argv[1]) if (code := run_app(a
 
 
 class Demo:
-    """What `examples/carbon.py` left, served."""
+    """The data of `examples/carbon.py`, served."""
 
     def __init__(self, folder: Path) -> None:
         self.lake = folder / "carbon"

@@ -1,4 +1,4 @@
-"""The graph: by mouse and by keyboard, columns lit across jobs, the past, pictures to take along."""
+"""The graph: by mouse and by keyboard, highlighted columns across jobs, earlier times, exported pictures."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from urllib.parse import urlencode
 import pytest
 
 import headwater as hw
-from tests.page.browser import Watched
+from tests.page.browser import CheckedPage
 from tests.page.conftest import Demo
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-Look = Callable[..., Watched]
+OpenPage = Callable[..., CheckedPage]
 
-pytestmark = pytest.mark.xdist_group("demo")  # with all who look at it: it is made once
+pytestmark = pytest.mark.xdist_group("demo")  # with all tests that read it: it is created once
 
 
 def explore(page: Page, demo: Demo, dataset: str, **more: str) -> None:
@@ -31,18 +31,18 @@ def card(page: Page, dataset: str) -> Locator:
     return page.get_by_role("region", name=f"{dataset}, in file")
 
 
-def test_one_hop_each_way_first_and_more_by_click(look: Look, demo: Demo) -> None:
-    watched = look(demo.url)
+def test_one_hop_each_way_and_more_by_click(open_page: OpenPage, demo: Demo) -> None:
+    watched = open_page(demo.url)
     page = watched.page
     explore(page, demo, "emissions")
     for neighbour in ("raw/activity", "raw/factors", "raw/sites", "daily_report", "peaks"):
         card(page, neighbour).wait_for()
     assert "lineage incomplete" in card(page, "peaks").inner_text()
-    assert watched.faults_by_axe() == []
+    assert watched.accessibility_violations() == []
 
 
-def test_a_column_is_lit_from_its_first_source(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+def test_a_column_is_highlighted_from_its_first_source(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url).page
     explore(page, demo, "daily_report", column="kg")
     comes = page.get_by_role("region", name="Comes from")
     comes.get_by_text("sum(kg)").first.wait_for()
@@ -52,8 +52,8 @@ def test_a_column_is_lit_from_its_first_source(look: Look, demo: Demo) -> None:
     page.wait_for_url(lambda url: "column=" not in url)
 
 
-def test_by_keyboard(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+def test_by_keyboard(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url).page
     explore(page, demo, "emissions")
     card(page, "emissions").focus()
     page.keyboard.press("Enter")
@@ -64,8 +64,8 @@ def test_by_keyboard(look: Look, demo: Demo) -> None:
     assert "raw/" in focused
 
 
-def test_the_list_agrees_with_the_graph_and_is_taken_along(look: Look, demo: Demo, tmp_path: Path) -> None:
-    page = look(demo.url).page
+def test_the_list_agrees_with_the_graph_and_is_exported(open_page: OpenPage, demo: Demo, tmp_path: Path) -> None:
+    page = open_page(demo.url).page
     explore(page, demo, "raw/factors", tab="impact")
     affected = page.get_by_role("list", name="Affected")
     affected.get_by_text("daily_report").first.wait_for()
@@ -82,19 +82,19 @@ def test_the_list_agrees_with_the_graph_and_is_taken_along(look: Look, demo: Dem
             page.get_by_text("Export", exact=True).click()
 
 
-def test_before_anything_ran_there_is_no_edge(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+def test_before_the_first_run_there_is_no_edge(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url).page
     explore(page, demo, "emissions", at="2020-01-01T00:00:00Z")
     page.get_by_text("1 dataset · 0 edges").wait_for()
 
 
-def test_who_used_it_and_what_for(look: Look, demo: Demo) -> None:
+def test_provenance_in_the_panel(open_page: OpenPage, demo: Demo) -> None:
     with hw.connect(demo.store) as lineage:
         agent = {"type": "user", "id": "ann", "name": "<b>Ann</b>"}
         lineage.state_provenance(
             f"file/{demo.name('emissions')}", "accessed", agent=agent, purpose="climate audit", sensitivity="internal"
         )
-    watched = look(demo.url)
+    watched = open_page(demo.url)
     page = watched.page
     explore(page, demo, "emissions")
     told = page.get_by_role("region", name="Provenance")

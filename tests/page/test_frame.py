@@ -1,4 +1,4 @@
-"""The frame around every view, and those that are about the estate as a whole: find, map, audit, keys."""
+"""The shell around every view, and views of the whole store: search, map, audit, keys."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from headwater.store.store import Store
-from tests.page.browser import Watched
+from tests.page.browser import CheckedPage
 from tests.page.conftest import Demo
 from tests.server.running import ServerProcess
 
-Look = Callable[..., Watched]
+OpenPage = Callable[..., CheckedPage]
 
-pytestmark = pytest.mark.xdist_group("demo")  # with all who look at it: it is made once
+pytestmark = pytest.mark.xdist_group("demo")  # with all tests that read it: it is created once
 VIEWS = ["/", "/map", "/runs", "/records", "/audit", "/keys"]
 
 
-def test_what_wants_looking_at_stands_up_front(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+def test_problems_are_on_the_home_view(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url).page
     page.goto("/")
     page.get_by_role("region", name="Failed runs").get_by_text("the factors are those of last year").wait_for()
     uncovered = page.get_by_role("region", name="Incomplete lineage")
@@ -29,8 +29,8 @@ def test_what_wants_looking_at_stands_up_front(look: Look, demo: Demo) -> None:
     page.wait_for_url(re.compile("/run\\?id="))
 
 
-def test_search_by_keyboard_leads_to_the_graph(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+def test_search_by_keyboard_opens_the_graph(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url).page
     page.goto("/")
     page.get_by_role("heading", name="Search your lineage").wait_for()
     page.keyboard.press("/")
@@ -45,8 +45,8 @@ def test_search_by_keyboard_leads_to_the_graph(look: Look, demo: Demo) -> None:
     page.wait_for_url(f"{demo.url}/")
 
 
-def test_the_map_leads_into_the_explorer(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+def test_the_map_opens_the_explorer(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url).page
     page.goto("/map")
     page.get_by_role("img", name=re.compile("Map of \\d+ datasets")).wait_for()
     page.get_by_role("complementary", name="Namespaces").get_by_role("link", name=re.compile("file")).click()
@@ -54,8 +54,8 @@ def test_the_map_leads_into_the_explorer(look: Look, demo: Demo) -> None:
     page.get_by_role("img", name=re.compile("Map of")).wait_for()
 
 
-def test_the_log_is_verified_from_the_page(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+def test_the_log_is_verified_from_the_page(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url).page
     page.goto("/audit")
     page.get_by_role("region", name="Latest checkpoint").get_by_text("Root hash").wait_for()
     page.get_by_role("button", name="Verify now").click()
@@ -68,10 +68,10 @@ def test_the_log_is_verified_from_the_page(look: Look, demo: Demo) -> None:
     entries.get_by_text("Previous hash").first.wait_for()
 
 
-def test_a_key_is_made_shown_once_and_asked_for(look: Look, tmp_path: Path) -> None:
-    """The first key closes the server, for whoever made it too."""
+def test_a_key_is_created_shown_once_and_required(open_page: OpenPage, tmp_path: Path) -> None:
+    """The first key closes the server, also for the user who created it."""
     with ServerProcess(f"sqlite:///{tmp_path}/lineage.db", log=tmp_path / "log") as server:
-        page = look(server.url, alone=True).page
+        page = open_page(server.url, alone=True).page
         page.goto("/keys")
         page.get_by_text("This is the first key").wait_for()
         page.get_by_label("Name", exact=True).fill("<b>ada</b>")
@@ -97,8 +97,8 @@ def test_a_key_is_made_shown_once_and_asked_for(look: Look, tmp_path: Path) -> N
         page.get_by_role("button", name="Log in").or_(row.get_by_text("revoked")).first.wait_for()
 
 
-def test_help_and_colours(look: Look, demo: Demo) -> None:
-    page = look(demo.url, alone=True).page
+def test_help_and_colour_scheme(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url, alone=True).page
     page.goto("/")
     page.get_by_role("heading", name="Search your lineage").wait_for()
     page.keyboard.press("?")
@@ -110,22 +110,22 @@ def test_help_and_colours(look: Look, demo: Demo) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_nobody_stumbles(look: Look, demo: Demo, view: str) -> None:
-    watched = look(demo.url)
+def test_accessibility(open_page: OpenPage, demo: Demo, view: str) -> None:
+    watched = open_page(demo.url)
     watched.page.goto(view)
     assert faults(watched, view) == []
-    with watched.in_the_dark():
+    with watched.in_dark_mode():
         assert faults(watched, view) == []
 
 
-def faults(watched: Watched, view: str) -> list[str]:
+def faults(watched: CheckedPage, view: str) -> list[str]:
     watched.page.get_by_role("heading", level=1).first.wait_for()
     watched.page.wait_for_load_state("networkidle") if view != "/map" else watched.page.wait_for_timeout(500)
-    return watched.faults_by_axe()
+    return watched.accessibility_violations()
 
 
-def test_there_is_nothing_elsewhere(look: Look, demo: Demo) -> None:
-    watched = look(demo.url)
+def test_an_unknown_address(open_page: OpenPage, demo: Demo) -> None:
+    watched = open_page(demo.url)
     answer = watched.page.goto("/nowhere")
     assert answer is not None
     assert answer.status == 404

@@ -1,4 +1,4 @@
-"""The words of the page: those of the field, so that a reader can search for them, and none of a dialect of our own."""
+"""The words of the page: those of the field, so that a reader can search for them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def old_names(source: str) -> list[str]:
     return [name for name in names if name in {*PARTICIPLES.split(), *COINED.split()}]
 
 
-def test_texts_are_in_the_words_of_the_field() -> None:
+def test_texts_use_the_words_of_the_field() -> None:
     found = {
         f"{path.relative_to(SOURCES)}: {phrase}"
         for path in sources(".ts", ".tsx")
@@ -111,7 +111,7 @@ def test_files_and_css_classes_are_nouns() -> None:
         '<input placeholder="Name holds…" />',
     ],
 )
-def test_an_old_phrase_is_noticed_wherever_it_stands(source: str) -> None:
+def test_an_old_phrase_is_detected_anywhere(source: str) -> None:
     assert old_phrases(without_comments(source))
     assert not old_phrases(without_comments(f"/* {source} */"))
 
@@ -119,10 +119,10 @@ def test_an_old_phrase_is_noticed_wherever_it_stands(source: str) -> None:
 @pytest.mark.parametrize(
     "source", ["const told = 1;", "rows.map((each) => each)", "interface Found {", "function said("]
 )
-def test_an_old_name_is_noticed(source: str) -> None:
+def test_an_old_name_is_detected(source: str) -> None:
     assert old_names(source)
 
 
-def test_a_field_of_the_interface_keeps_its_name() -> None:
+def test_fields_of_the_api_keep_their_names() -> None:
     assert old_names("const measured = report.measured_at ?? report.told_at;") == []
     assert old_phrases("report.told_at") == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headwater.store.store import Store
-from tests.page.browser import Watched
+from tests.page.browser import CheckedPage
 from tests.server.running import ServerProcess
 from tests.support.events import run_event, run_id
 from tests.support.prefix_proxy import prefix_proxy
@@ -19,7 +19,7 @@ PREFIX = "/tools/lineage"
 
 @pytest.mark.parametrize("strips", [True, False], ids=["stripping", "passing on"])
 def test_the_page_below_a_path(
-    strips: bool, look: Callable[..., Watched], sqlite_template: Path, tmp_path: Path
+    strips: bool, open_page: Callable[..., CheckedPage], sqlite_template: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "lineage.db"
     shutil.copy(sqlite_template, file)
@@ -31,7 +31,7 @@ def test_the_page_below_a_path(
         prefix_proxy(server.port, PREFIX, strips=strips) as (base, outside),
     ):
         host = base.removesuffix(PREFIX)
-        page = look(host, alone=True).page
+        page = open_page(host, alone=True).page
         failed: list[str] = []
         page.on("response", lambda answer: failed.append(answer.url) if answer.status in (404, 500) else None)
         page.goto(PREFIX)

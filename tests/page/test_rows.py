@@ -1,4 +1,4 @@
-"""Questions about rows: at once by pair tables, on Spark with progress; and records."""
+"""Row queries: immediately by pair tables, on Spark with progress; and records."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.page.browser import Watched
+from tests.page.browser import CheckedPage
 from tests.page.conftest import Demo
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-Look = Callable[..., Watched]
+OpenPage = Callable[..., CheckedPage]
 
-pytestmark = pytest.mark.xdist_group("demo")  # with all who look at it: it is made once
+pytestmark = pytest.mark.xdist_group("demo")  # with all tests that read it: it is created once
 
 
 def rows_of(page: Page, demo: Demo, dataset: str, **more: str) -> None:
     page.goto("/rows?" + urlencode({"namespace": "file", "name": demo.name(dataset), **more}))
 
 
-def test_a_row_is_picked_and_followed_to_its_first_sources(look: Look, demo: Demo) -> None:
-    watched = look(demo.url)
+def test_a_row_is_selected_and_traced_to_its_first_sources(open_page: OpenPage, demo: Demo) -> None:
+    watched = open_page(demo.url)
     page = watched.page
     rows_of(page, demo, "daily_report")
     page.get_by_role("button", name="Trace", exact=True).click()
@@ -36,19 +36,19 @@ def test_a_row_is_picked_and_followed_to_its_first_sources(look: Look, demo: Dem
     came.get_by_text(re.compile("emissions")).first.wait_for()
     came.get_by_role("button", name="Trace one step further back").first.click()
     came.get_by_text("raw/activity").first.wait_for()
-    assert watched.faults_by_axe() == []
+    assert watched.accessibility_violations() == []
     page.go_back()
     pick.wait_for()
 
 
-def test_a_condition_is_refused_by_name(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+def test_a_condition_is_refused_by_name(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url).page
     rows_of(page, demo, "daily_report", condition="day = (select 1)")
     page.get_by_role("alert").wait_for()
 
 
-def test_why_a_row_is_missing(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+def test_why_a_row_is_missing(open_page: OpenPage, demo: Demo) -> None:
+    page = open_page(demo.url).page
     rows_of(
         page, demo, "emissions", ask="why-not", source=demo.name("raw/activity"), source_namespace="file",
         condition="activity_id = 134",
@@ -61,8 +61,8 @@ def test_why_a_row_is_missing(look: Look, demo: Demo) -> None:
     assert "-422.7" in page.get_by_role("region", name=re.compile("Path of the row")).inner_text()
 
 
-def test_records_are_a_tree_for_the_keyboard(look: Look, demo: Demo) -> None:
-    watched = look(demo.url)
+def test_records_are_a_tree_for_the_keyboard(open_page: OpenPage, demo: Demo) -> None:
+    watched = open_page(demo.url)
     page = watched.page
     page.goto("/records?root=activity-2026-11-15.csv")
     tree = page.get_by_role("tree", name="Records of the root")
@@ -70,4 +70,4 @@ def test_records_are_a_tree_for_the_keyboard(look: Look, demo: Demo) -> None:
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     page.get_by_role("complementary", name="The record").wait_for()
-    assert watched.faults_by_axe() == []
+    assert watched.accessibility_violations() == []

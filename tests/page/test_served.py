@@ -1,4 +1,4 @@
-"""What the server hands out of the page, and that the page and the server agree."""
+"""The files of the page that the server serves, and the agreement of page and server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("address", page.ADDRESSES)
-def test_every_address_is_the_page(built: TestClient, address: str) -> None:
+def test_every_view_address_serves_the_page(built: TestClient, address: str) -> None:
     answer = built.get(f"{address}?name=a%2Fb")
     assert answer.status_code == 200
     assert 'id="page"' in answer.text
@@ -45,7 +45,7 @@ def test_every_address_is_the_page(built: TestClient, address: str) -> None:
     assert "script-src 'self'" in answer.headers["content-security-policy"]
 
 
-def test_what_is_made_of_its_content_is_kept_for_good_and_sent_zipped(built: TestClient) -> None:
+def test_hashed_assets_are_immutable_and_compressed(built: TestClient) -> None:
     answer = built.get("/assets/main-1a2b.js")
     assert answer.headers["content-encoding"] == "gzip"
     assert "immutable" in answer.headers["cache-control"]
@@ -56,20 +56,20 @@ def test_what_is_made_of_its_content_is_kept_for_good_and_sent_zipped(built: Tes
 
 
 @pytest.mark.parametrize("path", ["/assets/none.js", "/assets/..%2Fsecret.txt", "/secret.txt", "/assets/", "/else"])
-def test_nothing_else_is_there(built: TestClient, path: str) -> None:
+def test_unknown_paths_are_not_found(built: TestClient, path: str) -> None:
     answer = built.get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_where_it_was_not_built_it_says_what_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_page_the_server_lists_its_endpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "BUILT", tmp_path)
     answer = TestClient(create_app("sqlite://"), base_url="http://127.0.0.1").get("/")
     assert answer.headers["content-type"].startswith("text/html")
     assert "/api/v1/lineage/upstream" in answer.text
 
 
-def test_it_takes_no_address_of_the_interface(built: TestClient) -> None:
+def test_the_page_hides_no_route_of_the_api(built: TestClient) -> None:
     assert built.get("/api/v1/lineage/batch").status_code == 405
 
 
@@ -79,7 +79,7 @@ def test_the_page_and_the_server_know_the_same_addresses() -> None:
     assert tuple(re.findall(r'"([^"]+)"', listed[1])) == page.ADDRESSES
 
 
-def test_the_client_is_made_of_what_the_server_says() -> None:
+def test_the_client_is_generated_from_the_openapi_document() -> None:
     told = (ROOT / "ui" / "openapi.json").read_text()
     assert told == description(), "the server answers otherwise than ui/openapi.json says: ./dev describe"
 
@@ -95,7 +95,7 @@ def test_its_own_tests_pass() -> None:
 
 
 def test_the_first_load_is_small() -> None:
-    """What the document names, gzipped: the rest comes when it is wanted."""
+    """The files that the document names, gzipped: the rest is loaded on demand."""
     if not (BUILT / "index.html").exists():
         pytest.skip("not run: the page is not built")
     named = re.findall(r'(?:src|href)="\./(assets/[^"]+)"', (BUILT / "index.html").read_text())

@@ -1,4 +1,4 @@
-"""What would break a careless page: names full of mischief, very wide tables, very many datasets."""
+"""Hostile names, very wide tables and very many datasets on the page."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from urllib.parse import urlencode
 import pytest
 
 from headwater.store.store import Store
-from tests.page import big_estate
-from tests.page.browser import Watched
+from tests.page import large_graphs
+from tests.page.browser import CheckedPage
 from tests.server.running import ServerProcess
 from tests.support.events import NAMESPACE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-Look = Callable[..., Watched]
+OpenPage = Callable[..., CheckedPage]
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +27,10 @@ def url(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folder: Path = tmp_path_factory.mktemp("strained")
     store_url = f"sqlite:///{folder}/lineage.db"
     with Store(store_url) as store:
-        store.ingest_many(list(big_estate.hostile()))
-        store.ingest_many(list(big_estate.wide()))
-        store.ingest_many(list(big_estate.many(500, 2_500)))
-        store.ingest_many(list(big_estate.fan()))
+        store.ingest_many(list(large_graphs.hostile()))
+        store.ingest_many(list(large_graphs.wide()))
+        store.ingest_many(list(large_graphs.many(500, 2_500)))
+        store.ingest_many(list(large_graphs.fan()))
     with ServerProcess(store_url, log=folder / "server.log") as server:
         yield server.url
 
@@ -39,17 +39,17 @@ def explore(name: str, **more: str) -> str:
     return "/explore?" + urlencode({"namespace": NAMESPACE, "name": name, **more})
 
 
-@pytest.mark.parametrize("name", big_estate.HOSTILE, ids=range(len(big_estate.HOSTILE)))
-def test_a_name_is_shown_as_text_and_breaks_no_layout(look: Look, url: str, name: str) -> None:
-    is_text_and_fits(look(url), explore(name))
+@pytest.mark.parametrize("name", large_graphs.HOSTILE, ids=range(len(large_graphs.HOSTILE)))
+def test_a_name_is_shown_as_text_and_breaks_no_layout(open_page: OpenPage, url: str, name: str) -> None:
+    is_text_and_fits(open_page(url), explore(name))
 
 
 @pytest.mark.parametrize("address", ["/", explore("honest"), "/runs", "/map", "/audit"])
-def test_where_all_of_these_names_are_each_is_text_and_no_layout_breaks(look: Look, url: str, address: str) -> None:
-    is_text_and_fits(look(url), address)
+def test_all_hostile_names_together_are_text_and_break_no_layout(open_page: OpenPage, url: str, address: str) -> None:
+    is_text_and_fits(open_page(url), address)
 
 
-def is_text_and_fits(watched: Watched, address: str) -> None:
+def is_text_and_fits(watched: CheckedPage, address: str) -> None:
     page = watched.page
     page.goto(address)
     page.get_by_role("heading", level=1).first.wait_for()
@@ -61,16 +61,16 @@ def is_text_and_fits(watched: Watched, address: str) -> None:
     assert wide <= 0, address
 
 
-def test_the_message_of_a_failure_is_text_too(look: Look, url: str) -> None:
-    page = look(url).page
+def test_an_error_message_is_text(open_page: OpenPage, url: str) -> None:
+    page = open_page(url).page
     page.goto("/")
     page.get_by_role("region", name="Failed runs").get_by_role("link").first.click()
     page.get_by_text(re.compile("onerror")).first.wait_for()
     assert page.title() == "Headwater"
 
 
-def test_many_datasets_are_one_map(look: Look, url: str) -> None:
-    page = look(url).page
+def test_many_datasets_are_one_map(open_page: OpenPage, url: str) -> None:
+    page = open_page(url).page
     page.goto("/map")
     page.get_by_role("img", name=re.compile("Map of \\d+ datasets")).wait_for()
     canvas = page.locator(".map-picture canvas").first
@@ -78,9 +78,9 @@ def test_many_datasets_are_one_map(look: Look, url: str) -> None:
     assert page.get_by_role("link", name=re.compile("team-")).count() == 12
 
 
-def test_a_large_map_is_moved_as_it_was_drawn_and_drawn_anew_at_rest(look: Look, url: str) -> None:
-    """Where WebGL is emulated, as it is here."""
-    page = look(url).page
+def test_a_large_map_is_redrawn_after_it_stops_moving(open_page: OpenPage, url: str) -> None:
+    """If WebGL is emulated, as it is here."""
+    page = open_page(url).page
     page.goto("/map")
     picture = page.get_by_role("img", name=re.compile("Map of"))
     picture.locator("canvas").first.wait_for()
@@ -95,8 +95,8 @@ def test_a_large_map_is_moved_as_it_was_drawn_and_drawn_anew_at_rest(look: Look,
     page.wait_for_function("canvas => canvas.style.transform === ''", arg=nodes.element_handle())
 
 
-def test_three_hundred_cards_with_all_columns_are_one_question(look: Look, url: str) -> None:
-    page = look(url, alone=True).page
+def test_three_hundred_cards_with_all_columns_are_one_request(open_page: OpenPage, url: str) -> None:
+    page = open_page(url, alone=True).page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(explore("centre", hops="3"))
@@ -109,8 +109,8 @@ def test_three_hundred_cards_with_all_columns_are_one_question(look: Look, url: 
     assert len(details) == 1  # of the one that the panel tells of
 
 
-def test_of_many_cards_the_keyboard_comes_to_those_out_of_sight(look: Look, url: str) -> None:
-    page = look(url).page
+def test_the_keyboard_reaches_cards_out_of_sight(open_page: OpenPage, url: str) -> None:
+    page = open_page(url).page
     page.goto(explore("centre", hops="3", shown="all"))
     page.get_by_text("900 column edges").wait_for()
     drawn = page.locator(".react-flow__node").count()
@@ -129,8 +129,8 @@ def test_of_many_cards_the_keyboard_comes_to_those_out_of_sight(look: Look, url:
     assert bottom <= 900
 
 
-def test_what_happens_along_an_edge_is_told_beside_the_mouse(look: Look, url: str) -> None:
-    page = look(url).page
+def test_an_edge_has_a_tooltip(open_page: OpenPage, url: str) -> None:
+    page = open_page(url).page
     page.goto(explore("narrow"))
     source, target = (page.get_by_role("region", name=f"table {name},").bounding_box() for name in ("narrow", "wide"))
     assert source is not None

@@ -1,4 +1,4 @@
-"""A run whose event names many inputs and outputs and pairs none of them: the page shows the job between the two."""
+"""A run whose event names many inputs and outputs without pairs: the page shows the job between them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.page.browser import Watched
+from tests.page.browser import CheckedPage
 from tests.server.running import ServerProcess
 from tests.support.events import NAMESPACE, column_lineage, run_event, run_id, schema, used
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-Look = Callable[..., Watched]
+OpenPage = Callable[..., CheckedPage]
 
 INPUTS = [f"source_{number:02}" for number in range(20)]
 OUTPUTS = ["orders", "customers"]
@@ -37,7 +37,7 @@ def events() -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def url(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """At most 30 edges of one run are kept as pairs; `load` would have 40."""
+    """At most 30 edges of one run are direct; `load` would have 40."""
     folder = tmp_path_factory.mktemp("via_job")
     with ServerProcess(
         f"sqlite:///{folder}/lineage.db", log=folder / "server.log", HEADWATER_MAX_DIRECT_EDGES="30"
@@ -63,8 +63,8 @@ def job_card(page: Page) -> Locator:
     return page.get_by_role("region", name=re.compile("^job load,"))
 
 
-def test_the_job_is_a_card_between_inputs_and_outputs(look: Look, url: str) -> None:
-    watched = look(url)
+def test_the_job_is_a_card_between_inputs_and_outputs(open_page: OpenPage, url: str) -> None:
+    watched = open_page(url)
     page = watched.page
     explore(page, "orders")
     job_card(page).get_by_text("20 inputs, 2 outputs, not paired").wait_for()
@@ -80,22 +80,22 @@ def test_the_job_is_a_card_between_inputs_and_outputs(look: Look, url: str) -> N
         "region", name="Through the job"
     )
     through.get_by_text(SENTENCE).wait_for()
-    assert watched.faults_by_axe() == []
-    with watched.in_the_dark():
+    assert watched.accessibility_violations() == []
+    with watched.in_dark_mode():
         through.wait_for()
-        assert watched.faults_by_axe() == []
+        assert watched.accessibility_violations() == []
 
 
-def test_the_other_inputs_are_shown_on_demand(look: Look, url: str) -> None:
-    page = look(url).page
+def test_the_other_inputs_are_shown_on_demand(open_page: OpenPage, url: str) -> None:
+    page = open_page(url).page
     explore(page, "orders")
     page.get_by_role("button", name=re.compile("Show 12 more inputs of load")).click()
     card(page, "source_19").wait_for()
     page.get_by_text("22 datasets · 1 job · 22 edges").wait_for()
 
 
-def test_the_panel_of_the_job_says_what_is_not_known(look: Look, url: str) -> None:
-    page = look(url).page
+def test_the_panel_of_the_job_explains_missing_pairs(open_page: OpenPage, url: str) -> None:
+    page = open_page(url).page
     explore(page, "orders")
     job_card(page).click()
     panel = page.get_by_role("complementary", name="About the selected job")
@@ -106,8 +106,8 @@ def test_the_panel_of_the_job_says_what_is_not_known(look: Look, url: str) -> No
     page.get_by_text(SENTENCE).wait_for()
 
 
-def test_the_path_of_a_column_leads_through_the_job(look: Look, url: str) -> None:
-    page = look(url).page
+def test_the_path_of_a_column_leads_through_the_job(open_page: OpenPage, url: str) -> None:
+    page = open_page(url).page
     explore(page, "report", column="total", hops="2")
     sources = page.get_by_role("region", name="Comes from")
     sources.get_by_text("through the job", exact=True).first.wait_for()
@@ -116,8 +116,8 @@ def test_the_path_of_a_column_leads_through_the_job(look: Look, url: str) -> Non
     assert "off-path" not in (job_card(page).get_attribute("class") or "")
 
 
-def test_an_edge_says_so_beside_the_mouse(look: Look, url: str) -> None:
-    page = look(url).page
+def test_the_tooltip_of_an_edge_names_the_job(open_page: OpenPage, url: str) -> None:
+    page = open_page(url).page
     explore(page, "orders")
     job, target = job_card(page).bounding_box(), card(page, "orders").bounding_box()
     assert job is not None
@@ -132,8 +132,8 @@ def test_an_edge_says_so_beside_the_mouse(look: Look, url: str) -> None:
     tooltip.get_by_text(SENTENCE).wait_for()
 
 
-def test_the_picture_to_take_along_has_the_dots_too(look: Look, url: str) -> None:
-    page = look(url).page
+def test_the_exported_picture_has_dotted_lines(open_page: OpenPage, url: str) -> None:
+    page = open_page(url).page
     explore(page, "orders")
     page.get_by_text("Export", exact=True).click()
     with page.expect_download() as saved:

@@ -1,4 +1,4 @@
-"""One Spark for the tests of pipelines, and a folder of each test's own."""
+"""A Spark session for the tests of pipelines, and a folder for each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small shop, whose orders some function cannot price."""
+"""A small shop with some orders that a function cannot price."""
 
 from __future__ import annotations
 

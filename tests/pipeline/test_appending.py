@@ -1,4 +1,4 @@
-"""After which nodes new rows can simply be added to those that are there."""
+"""After which nodes the output rows can be appended to earlier ones."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def checked(spark: SparkSession, build: Build) -> None:
         joined("right", left=False),
     ],
 )
-def test_row_by_row(spark: SparkSession, build: Build) -> None:
+def test_operators_on_single_rows(spark: SparkSession, build: Build) -> None:
     checked(spark, build)
 
 
@@ -83,7 +83,7 @@ def test_row_by_row(spark: SparkSession, build: Build) -> None:
         (joined("semi", left=False), "Join"),
     ],
 )
-def test_what_sees_others(spark: SparkSession, build: Build, why: str) -> None:
+def test_operators_on_several_rows(spark: SparkSession, build: Build, why: str) -> None:
     with pytest.raises(PipelineInvalid, match=f"node 't': .*({why})") as refused:
         checked(spark, build)
     assert "mode=" in str(refused.value)

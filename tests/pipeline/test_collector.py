@@ -1,4 +1,4 @@
-"""Records at hand: how many, which, and what can be asked of them."""
+"""Records in memory: how many, which, and their queries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def record(number: int, reason: Reason = Reason.EMITTED) -> ItemRecord:
 @pytest.mark.parametrize(
     ("overflow", "kept", "passed", "dropped"), [("materialize", 7, 0, 0), ("degrade", 3, 4, 0), ("drop", 3, 4, 4)]
 )
-def test_what_is_over_the_cap(overflow: str, kept: int, passed: int, dropped: int) -> None:
+def test_records_above_the_cap(overflow: str, kept: int, passed: int, dropped: int) -> None:
     over: list[ItemRecord] = []
     collector = Collector(ALL.with_(overflow=overflow, materialization_cap=3), over.extend)
     for number in range(7):
@@ -50,7 +50,7 @@ def test_what_is_over_the_cap(overflow: str, kept: int, passed: int, dropped: in
         assert all(each == record(3 + number) for number, each in enumerate(over))
 
 
-def test_a_dropped_record_may_leave_nothing_but_the_count() -> None:
+def test_a_dropped_record_may_leave_only_the_count() -> None:
     over: list[ItemRecord] = []
     collector = Collector(ALL.with_(overflow="drop", materialization_cap=0, drop_records=False), over.extend)
     collector.record([record(1), record(2, Reason.ERROR)])
@@ -58,7 +58,7 @@ def test_a_dropped_record_may_leave_nothing_but_the_count() -> None:
     assert collector.counts == {Reason.ERROR: 1, Reason.DROPPED_BY_BACKPRESSURE: 1}
 
 
-def test_what_can_be_asked() -> None:
+def test_queries() -> None:
     collector = Collector(ALL)
     collector.record([record(2, Reason.FILTERED_OUT)])
     assert collector.history("id 2") == record(2).hops
@@ -94,7 +94,7 @@ def test_any_number_of_threads() -> None:
     assert collector.counts == {Reason.EMITTED: 2000}
 
 
-def test_what_each_option_leaves_of_a_record() -> None:
+def test_the_effect_of_each_option_on_a_record() -> None:
     whole = record(1)
     assert shape_record(whole, ALL) == whole
     hops = whole.hops
@@ -128,7 +128,7 @@ switches = st.fixed_dictionaries(
 
 @QUICK(200)
 @given(item_records, switches, st.integers(1, 4))
-def test_shaping_twice_changes_nothing_more(whole: ItemRecord, chosen: dict[str, bool], max_hops: int) -> None:
+def test_shaping_is_idempotent(whole: ItemRecord, chosen: dict[str, bool], max_hops: int) -> None:
     options = LineageOptions(mode="full", max_hops=max_hops, **chosen)  # type: ignore[arg-type]
     once = shape_record(whole, options)
     assert shape_record(once, options) == once

@@ -1,4 +1,4 @@
-"""How rows go on where row lineage is not what decides: by a mapper, by position, or by nothing that could be told."""
+"""How rows are matched where row lineage does not decide: by a mapper, by position, or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import headwater as hw
 from headwater.errors import PipelineInvalid
 from headwater.model.items import Hop, ItemRecord
-from tests.pipeline.judging import FULL, run
+from tests.pipeline.comparison import FULL, run
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -45,7 +45,7 @@ def odd_ones(pandas: Iterator[Any]) -> Iterator[Any]:
 
 
 def shipped(function: Callable[[Iterator[Any]], Iterator[Any]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """By value: the workers do not know this file."""
+    """By value: the workers cannot import this file."""
     from pyspark import cloudpickle
 
     import tests.pipeline.test_continuity as here
@@ -56,7 +56,7 @@ def shipped(function: Callable[[Iterator[Any]], Iterator[Any]]) -> Callable[[Ite
 
 
 def test_by_position(spark: SparkSession, tmp_path: Path) -> None:
-    """Code that cannot be looked into, with as many rows out as in; what comes after it is exact again."""
+    """Code that cannot be analyzed, with as many output rows as input rows; the nodes after it are exact again."""
     p = of_rows(tmp_path)
     p.transform("tens", "rows", lambda df: df.mapInPandas(shipped(tens), "ten long"))
     p.transform("big", "tens", lambda df: df.where("ten >= 30"))
@@ -68,7 +68,7 @@ def test_by_position(spark: SparkSession, tmp_path: Path) -> None:
     assert {row[0] for row in spark.read.parquet(str(tmp_path / "out")).collect()} == {30, 40, 50}
 
 
-def test_nothing_is_told_where_counts_differ(spark: SparkSession, tmp_path: Path) -> None:
+def test_different_counts_are_representative(spark: SparkSession, tmp_path: Path) -> None:
     p = of_rows(tmp_path)
     p.transform("odd", "rows", lambda df: df.mapInPandas(shipped(odd_ones), "id long, k long"))
     p.map("same", "odd", lambda row: row, schema="id long, k long")
@@ -80,9 +80,9 @@ def test_nothing_is_told_where_counts_differ(spark: SparkSession, tmp_path: Path
     assert spark.read.parquet(str(tmp_path / "out")).count() == 3
 
 
-def test_chance(spark: SparkSession, tmp_path: Path) -> None:
-    """A value that was drawn stays with its row. Which rows chance took is not known; but what it took is kept, and all
-    that comes after sees the same."""
+def test_random_values(spark: SparkSession, tmp_path: Path) -> None:
+    """A random value stays with its row. It is unknown which rows were selected at random; but the result is stored,
+    and all later nodes read the same."""
     from pyspark.sql import functions as F
 
     p = of_rows(tmp_path)
@@ -103,7 +103,7 @@ def test_chance(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_limit_is_taken_once(spark: SparkSession, tmp_path: Path) -> None:
-    """Another execution may take other rows: those that were written are those that items are told to be in."""
+    """Another execution may select other rows: items are recorded in the rows that were written."""
     from pyspark.sql import functions as F
 
     p = of_rows(tmp_path)
@@ -120,7 +120,7 @@ def test_a_limit_is_taken_once(spark: SparkSession, tmp_path: Path) -> None:
     assert {at(each, "one").continuity for each in found.values()} == {"representative"}
 
 
-def test_code_beside_what_can_be_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_unanalyzable_code_beside_traceable_nodes(spark: SparkSession, tmp_path: Path) -> None:
     p = of_rows(tmp_path)
     p.source("names", lambda spark: spark.createDataFrame([(0, "even"), (1, "odd")], "k long, name string"))
 
@@ -140,8 +140,8 @@ def same_k(given: DataFrame, made: DataFrame) -> Column:
     return (given["k"] == made["k"]) & (given["id"] > 1)
 
 
-def test_a_mapper_decides_first(spark: SparkSession, tmp_path: Path) -> None:
-    """It leaves two rows out that row lineage would count."""
+def test_a_mapper_takes_precedence(spark: SparkSession, tmp_path: Path) -> None:
+    """It omits two rows that row lineage would include."""
     from pyspark.sql import functions as F
 
     p = of_rows(tmp_path)
@@ -179,9 +179,9 @@ def test_mappers_of_the_other_nodes(spark: SparkSession, tmp_path: Path) -> None
     assert at(found[1], "named").outcome.words == "Emitted | Joined"
 
 
-def test_a_mapper_that_gives_no_condition(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_mapper_that_returns_no_condition(spark: SparkSession, tmp_path: Path) -> None:
     p = of_rows(tmp_path)
     p.transform("same", "rows", lambda df: df, mapper=lambda given, made: True)
     p.sink("out", "same", format="parquet", path=str(tmp_path / "out"))
-    with pytest.raises(PipelineInvalid, match="node 'same': The mapper gave bool, and not a condition"):
+    with pytest.raises(PipelineInvalid, match="node 'same': The mapper returned bool, not a Column"):
         p.start(spark, options=FULL.with_(location=str(tmp_path / "items"))).wait()

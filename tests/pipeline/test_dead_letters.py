@@ -1,4 +1,4 @@
-"""Rows that were given up: each once, with its types, its error, its attempts and the items it is made of."""
+"""Dead letters: each once, with its types, its error, its attempts and its items."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TYPES = """
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no store is named it is one of the current folder."""
+    """The default store is in the current folder."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -37,7 +37,7 @@ def fail(row: Row) -> None:
     raise LookupError(f"nothing for {row.id}")
 
 
-def test_a_row_comes_back_with_all_its_types(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_row_keeps_all_its_types(spark: SparkSession, tmp_path: Path) -> None:
     spark.conf.set("spark.sql.session.timeZone", "Europe/Vienna")
     try:
         spark.sql(f"SELECT {TYPES}").write.parquet(str(tmp_path / "rows"))
@@ -59,7 +59,7 @@ def test_a_row_comes_back_with_all_its_types(spark: SparkSession, tmp_path: Path
         spark.conf.unset("spark.sql.session.timeZone")
 
 
-def test_each_node_has_its_letters_once_and_none_where_nothing_failed(spark: SparkSession, tmp_path: Path) -> None:
+def test_each_node_has_its_dead_letters_once(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(tmp_path).open(spark)
     p = hw.Pipeline("letters", namespace="test")
     orders = p.source("orders", shop.read("orders"), key="order_id")

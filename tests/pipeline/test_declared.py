@@ -1,4 +1,4 @@
-"""Pipelines as they are declared, and those that are refused."""
+"""Valid and invalid declarations of pipelines."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def daily(name: str = "daily_revenue", namespace: str = "prod") -> PipelineDecla
     return p
 
 
-def test_the_nodes_come_in_an_order_in_which_they_can_run() -> None:
+def test_nodes_are_in_executable_order() -> None:
     p = daily()
     order = [node.name for node in p.check()]
     assert sorted(order) == sorted(node.name for node in p.nodes)
@@ -67,7 +67,7 @@ def test_a_node_by_its_name_may_be_declared_later() -> None:
     assert [node.name for node in p.check()] == ["in", "later", "out"]
 
 
-def test_what_the_nodes_say_of_themselves_is_plain_and_holds_no_secret() -> None:
+def test_descriptions_of_nodes_are_plain_and_contain_no_secret() -> None:
     told = {node.name: NodeReport.of(node).configuration for node in daily().check()}
     assert told["orders"] == {"reader": f"{__name__}.read", "key": ["order_id"]}
     assert told["priced"] == {
@@ -102,7 +102,7 @@ def test_a_schema_may_be_a_struct_type() -> None:
     assert (node.kind, node.configuration["schema"]) == ("flat_map", "struct<x:bigint>")
 
 
-def test_an_aggregate_may_be_called_as_a_parameter_is() -> None:
+def test_an_aggregate_may_have_the_name_of_a_parameter() -> None:
     p = PipelineDeclaration("p")
     total: Any = "max(name)"
     p.aggregate("g", p.source("a", read), by="x", name=total, input=total)
@@ -111,11 +111,11 @@ def test_an_aggregate_may_be_called_as_a_parameter_is() -> None:
 
 REFUSED: dict[str, tuple[Callable[[PipelineDeclaration], object], str, str]] = {
     "two nodes of one name": (lambda p: p.source("in", read), "in", "there is a source of that name already"),
-    "a slash": (lambda p: p.source("a/b", read), "a/b", "has no '/'"),
+    "a slash": (lambda p: p.source("a/b", read), "a/b", "must not contain '/'"),
     "our prefix": (lambda p: p.source("__hw_x", read), "__hw_x", "begin with '__hw_'"),
     "no name": (lambda p: p.source("", read), "", "no name"),
     "no reader": (lambda p: p.source("x", "path"), "x", "The reader is str"),  # type: ignore[arg-type]
-    "our column as a key": (lambda p: p.source("x", read, key="__hw_id"), "x", "'__hw_id' is a name for columns"),
+    "our column as a key": (lambda p: p.source("x", read, key="__hw_id"), "x", "'__hw_id' is reserved"),
     "an empty key": (lambda p: p.source("x", read, key=["a", ""]), "x", "The key has ''"),
     "a strange input": (lambda p: p.transform("x", [3], same), "x", "its input is 3"),  # type: ignore[list-item]
     "another pipeline's node": (
@@ -125,7 +125,7 @@ REFUSED: dict[str, tuple[Callable[[PipelineDeclaration], object], str, str]] = {
     ),
     "no input": (lambda p: p.transform("x", [], same), "x", "it has no input"),
     "no function": (lambda p: p.transform("x", "in", None), "x", "The function is NoneType"),  # type: ignore[arg-type]
-    "on_error": (lambda p: mapped(p, on_error="ignore"), "x", "There are: fail, skip, dead_letter."),
+    "on_error": (lambda p: mapped(p, on_error="ignore"), "x", "is not one of: fail, skip, dead_letter."),
     "retries": (lambda p: mapped(p, retries=-1), "x", "retries is -1"),
     "retries in part": (lambda p: mapped(p, retries=1.5), "x", "retries is 1.5"),
     "backoff": (lambda p: mapped(p, backoff=-0.1), "x", "backoff is -0.1"),
@@ -134,14 +134,18 @@ REFUSED: dict[str, tuple[Callable[[PipelineDeclaration], object], str, str]] = {
     "our column in a schema": (
         lambda p: mapped(p, schema=StructType([StructField("__HW_x", LongType())])),
         "x",
-        "'__HW_x' is a name for columns",
+        "'__HW_x' is reserved",
     ),
     "a mapper": (lambda p: mapped(p, mapper="x"), "x", "The mapper is str"),
-    "how": (lambda p: p.join("x", "in", "in", on="k", how="cross"), "x", "There are: inner, left, right, full, semi"),
+    "how": (
+        lambda p: p.join("x", "in", "in", on="k", how="cross"),
+        "x",
+        "is not one of: inner, left, right, full, semi",
+    ),
     "no on": (lambda p: p.join("x", "in", "in", on=[]), "x", "on names no column"),
     "no by": (lambda p: p.aggregate("x", "in", by=[]), "x", "by names no column"),
     "no aggregates": (lambda p: p.aggregate("x", "in", by="k"), "x", "The list of aggregates names no column"),
-    "mode": (lambda p: p.sink("x", "in", path="p", mode="replace"), "x", "There are: append, overwrite, error,"),
+    "mode": (lambda p: p.sink("x", "in", path="p", mode="replace"), "x", "is not one of: append, overwrite, error,"),
     "path and table": (lambda p: p.sink("x", "in", path="p", table="t"), "x", "one of them"),
     "neither": (lambda p: p.sink("x", "in", format="parquet"), "x", "neither a path nor a table"),
     "no such source": (
@@ -159,7 +163,7 @@ def mapped(p: PipelineDeclaration, schema: Any = "x long", **settings: Any) -> o
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_wrong_node_is_refused_at_once(case: str) -> None:
+def test_an_invalid_node_is_refused_immediately(case: str) -> None:
     declare, node, told = REFUSED[case]
     p = PipelineDeclaration("p")
     p.source("in", read)
@@ -175,14 +179,14 @@ def test_a_pipeline_needs_a_name() -> None:
         PipelineDeclaration("")
 
 
-def test_an_unknown_input_is_told_with_what_there_is() -> None:
+def test_an_unknown_input_lists_the_nodes() -> None:
     p = daily()
     p.sink("other", "dayly", path="x")
-    with pytest.raises(PipelineInvalid, match=r"node 'other': its input 'dayly' is not known. There are: orders, cust"):
+    with pytest.raises(PipelineInvalid, match=r"node 'other': its input 'dayly' is not a node. Nodes: orders, cust"):
         p.check()
 
 
-def test_a_circle_is_told_node_by_node() -> None:
+def test_a_cycle_is_listed_node_by_node() -> None:
     p = PipelineDeclaration("p")
     p.transform("a", "c", same)
     p.transform("b", "a", same)
@@ -190,7 +194,7 @@ def test_a_circle_is_told_node_by_node() -> None:
     p.sink("out", "c", path="x")
     with pytest.raises(PipelineInvalid) as refused:
         p.check()
-    circle = str(refused.value).partition("itself: ")[2].rstrip(".").split(" → ")
+    circle = str(refused.value).partition("cycle: ")[2].rstrip(".").split(" → ")
     assert refused.value.node == circle[0] == circle[-1]
     assert set(circle) == {"a", "b", "c"}
     assert set(pairwise(circle)) <= set(p.edges), "in the direction of the rows"
@@ -203,7 +207,7 @@ def test_a_pipeline_without_a_sink_is_refused() -> None:
         p.check()
 
 
-def test_a_sink_gives_nothing() -> None:
+def test_a_sink_has_no_output() -> None:
     p = daily()
     p.transform("after", "report", same)
     with pytest.raises(PipelineInvalid, match="node 'after': its input 'report' is a sink"):
@@ -239,7 +243,7 @@ def test_a_segment_is_of_the_pipeline_that_declares_the_node() -> None:
     assert nodes["raw"].segment == f"{outer.id}::raw"
 
 
-def test_a_sink_of_a_nested_pipeline_may_hand_over() -> None:
+def test_a_sink_of_a_nested_pipeline_may_pass_rows_on() -> None:
     outer, _ = nesting(outputs=["report"])
     outer.sink("copy", "sub", path="x")
     nodes = {node.name: node for node in outer.check()}
@@ -250,7 +254,7 @@ def test_a_sink_of_a_nested_pipeline_may_hand_over() -> None:
 def test_a_nested_pipeline_with_no_single_output_is_no_input() -> None:
     outer, _ = nesting()
     outer.sink("copy", "sub", path="x")
-    with pytest.raises(PipelineInvalid, match=r"node 'copy': its input 'sub' is a pipeline: take one of its nodes"):
+    with pytest.raises(PipelineInvalid, match=r"node 'copy': its input 'sub' is a pipeline; use one of its nodes"):
         outer.check()
 
 
@@ -270,13 +274,13 @@ def test_a_pipeline_within_itself_is_refused() -> None:
     a, b = PipelineDeclaration("a"), PipelineDeclaration("b")
     a.pipeline("b", b)
     b.pipeline("a", a)
-    with pytest.raises(PipelineInvalid, match="pipeline 'a' would be within itself"):
+    with pytest.raises(PipelineInvalid, match="pipeline 'a' would contain itself"):
         a.check()
 
 
-def test_a_circle_through_a_nested_pipeline_is_found() -> None:
+def test_a_cycle_through_a_nested_pipeline_is_detected() -> None:
     outer = PipelineDeclaration("outer")
     outer.pipeline("sub", daily(), inputs={"orders": "back"})
     outer.transform("back", "sub/daily", same)
-    with pytest.raises(PipelineInvalid, match="it takes from itself"):
+    with pytest.raises(PipelineInvalid, match="its inputs form a cycle"):
         outer.check()

@@ -1,4 +1,4 @@
-"""Runs that somebody ends, and sinks that fail."""
+"""Cancelled runs, and failing sinks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 import headwater as hw
 from headwater.errors import PipelineCancelled, PipelineError
-from tests.pipeline.judging import FULL
-from tests.pipeline.test_flags import Kept
+from tests.pipeline.comparison import FULL
+from tests.pipeline.test_flags import RecordingSink
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +33,7 @@ def slow(folder: Path) -> hw.Pipeline:
     return p
 
 
-class Reports(Kept):
+class Reports(RecordingSink):
     def __init__(self) -> None:
         super().__init__()
         self.states: list[str] = []
@@ -60,26 +60,28 @@ def test_cancelled_from_another_thread(spark: SparkSession, tmp_path: Path) -> N
     assert not (tmp_path / "out").exists()
 
 
-class Broken(Kept):
+class Broken(RecordingSink):
     def write(self, records: Any) -> None:
         raise OSError("full")
 
 
-def test_a_failing_sink_fails_nothing(spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_record_sink_does_not_fail_the_run(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     p = hw.Pipeline("quick", namespace="tests")
     p.source("rows", lambda spark: spark.range(4), key="id")
     p.sink("out", "rows", format="parquet", path=str(tmp_path / "out"))
-    broken, well = Broken(), Kept()
+    broken, well = Broken(), RecordingSink()
     options = FULL.with_(location=str(tmp_path / "items"))
     result = p.start(spark, options=options, sinks=[broken, well]).wait()
     assert result.report.state == "COMPLETE"
     assert (len(well.records), broken.closed, well.closed) == (4, 1, 1)
-    assert "Broken 1 failed and is left out of this run: OSError: full" in caplog.text
+    assert "Broken 1 failed and gets nothing more of this run: OSError: full" in caplog.text
     assert spark.read.parquet(str(tmp_path / "out")).count() == 4
 
 
-def test_a_sink_of_the_pipeline_that_fails(spark: SparkSession, tmp_path: Path) -> None:
-    """Spark cannot write there: the run fails, and its items are accounted for all the same."""
+def test_a_failing_sink_of_the_pipeline(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark cannot write there: the run fails, and its items still have records."""
     (tmp_path / "out").mkdir()
     p = hw.Pipeline("there already", namespace="tests")
     p.source("rows", lambda spark: spark.range(4), key="id")
@@ -91,10 +93,10 @@ def test_a_sink_of_the_pipeline_that_fails(spark: SparkSession, tmp_path: Path) 
     assert {each.node for each in sink.records} == {"rows"}
 
 
-def test_a_fault_of_ours_is_not_the_runs(
+def test_a_fault_of_headwater_does_not_fail_the_run(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The sinks are written before items are accounted for. What the run then claims: test_evidence_pipelines.py."""
+    """The sinks are written before items are recorded. What the run then claims: test_evidence_pipelines.py."""
 
     def broken(*_: object) -> None:
         raise RuntimeError("no account today")

@@ -12,7 +12,7 @@ import headwater as hw
 from headwater.errors import PipelineFailed
 from headwater.model.items import ItemRecord, Outcome, Reason, SampleOutcome
 from headwater.pipeline.run.result import Result
-from tests.pipeline.judging import FULL
+from tests.pipeline.comparison import FULL
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -22,7 +22,7 @@ SCHEMA = "id long, word string"
 
 
 def flaky() -> Any:
-    """Fails by the word in the row. Made here, so that it is shipped by value."""
+    """Fails as the word in the row says. Defined here, so that it is shipped by value."""
     seen: set[int] = set()
 
     def call(row: Row) -> dict[str, Any] | None:
@@ -91,8 +91,8 @@ def test_skipped(spark: SparkSession, tmp_path: Path) -> None:
     )
 
 
-class Kept:
-    """A sink that keeps what it is given."""
+class RecordingSink:
+    """A sink that keeps its records."""
 
     def __init__(self) -> None:
         self.records: list[ItemRecord] = []
@@ -108,9 +108,9 @@ class Kept:
         self.closed += 1
 
 
-def test_a_failure_that_nothing_was_declared_for(spark: SparkSession, tmp_path: Path) -> None:
-    """The run fails, and the records are there all the same: also of those that had no turn any more."""
-    sink = Kept()
+def test_an_unhandled_failure(spark: SparkSession, tmp_path: Path) -> None:
+    """The run fails, and the records still exist: also of items that were not processed."""
+    sink = RecordingSink()
     options = FULL.with_(location=str(tmp_path / "items"))
     with pytest.raises(PipelineFailed, match=r"node 'called'.*ValueError: no such word"):
         pipeline(spark, tmp_path, "fail").start(spark, options=options, sinks=[sink]).wait()

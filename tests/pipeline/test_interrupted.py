@@ -1,4 +1,4 @@
-"""A program whose pipeline somebody ends with Ctrl-C: its run has ended, and its items are accounted for."""
+"""A program whose pipeline is interrupted with Ctrl-C: its run ends, and its items have records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outcomes, reasons, and records as JSON and back."""
+"""Outcomes, reasons, and the JSON form of records."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ item_records = st.builds(
         (Outcome.EMITTED | Outcome.JOINED | Outcome.AGGREGATED, "Emitted | Joined | Aggregated"),
     ],
 )
-def test_the_words_of_an_outcome(outcome: Outcome, words: str) -> None:
+def test_the_names_of_outcomes(outcome: Outcome, words: str) -> None:
     assert outcome.words == words
 
 
-def test_every_outcome_is_read_back() -> None:
+def test_every_outcome_can_be_parsed() -> None:
     for outcome in EVERY:
         assert Outcome.read(outcome.words) is outcome
         assert Outcome.read(int(outcome)) is outcome
@@ -106,7 +106,7 @@ STRENGTH = [
 
 @QUICK(100)
 @given(outcomes, st.booleans(), st.sampled_from([None, 0, 1]))
-def test_the_strongest_reason_is_given(outcome: Outcome, dropped: bool, emissions: int | None) -> None:
+def test_the_strongest_reason_is_terminal(outcome: Outcome, dropped: bool, emissions: int | None) -> None:
     true = set(outcome.words.split(" | ")) - {"Retried", "None"}
     true |= {"DroppedByBackpressure"} if dropped else set()
     true |= {"ConsumedWithoutEmission"} if emissions == 0 or not true else set()
@@ -124,14 +124,14 @@ def test_a_samples_outcome() -> None:
 
 @QUICK(100)
 @given(item_records)
-def test_records_go_through_json_and_back(record: ItemRecord) -> None:
+def test_records_can_be_serialized_and_parsed(record: ItemRecord) -> None:
     assert ItemRecord.from_dict(json.loads(json.dumps(record.to_dict()))) == record
 
 
 @QUICK(100)
 @given(item_records)
 def test_records_are_read_from_numbers_and_times_too(record: ItemRecord) -> None:
-    """As a frame has them."""
+    """As in a frame."""
     said = record.to_dict() | {"outcome": int(record.outcome)}
     said["hops"] = [
         hop.to_dict() | {"outcome": int(hop.outcome), "cardinality": int(hop.cardinality), "at": hop.at}

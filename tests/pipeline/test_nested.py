@@ -1,4 +1,4 @@
-"""A pipeline as a node of another one: its items go through it as through any other nodes."""
+"""A pipeline as a node of another one: its items pass through it as through any other nodes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headwater as hw
-from tests.pipeline.by_hand import Fate, Step
-from tests.pipeline.drawing import shipped
-from tests.pipeline.judging import check
+from tests.pipeline.comparison import check
+from tests.pipeline.model import Behaviour, Step
+from tests.pipeline.random_pipelines import shipped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,7 +19,7 @@ ROWS = ((0, 1, 1), (1, 1, 3), (2, 2, 4), (3, None, 5), (4, 2, 10))
 def test_nested(spark: SparkSession, tmp_path: Path) -> None:
     inner = hw.Pipeline("inner", namespace="tests")
     inner.source("in", lambda spark: spark.range(0))
-    inner.map("called", "in", shipped(Fate(False, 1)), schema="k long, v long", retries=1, on_error="dead_letter")
+    inner.map("called", "in", shipped(Behaviour(False, 1)), schema="k long, v long", retries=1, on_error="dead_letter")
     inner.sink("res", "called", format="parquet", path=str(tmp_path / "never"))
     p = hw.Pipeline("outer", namespace="tests")
     p.source("a", lambda spark: spark.createDataFrame(list(ROWS), "id long, k long, v long"))

@@ -1,4 +1,4 @@
-"""With lineage off a pipeline is the same Spark as by hand; with it on, nobody else sees anything of it."""
+"""With lineage off a pipeline is the same Spark plan as by hand; with it on, user code sees no trace of it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def check_nothing_followed(result: Result) -> None:
 
 
 @pytest.mark.parametrize("mode", ["full", pytest.param("sampled", marks=pytest.mark.long), "key", "off"])
-def test_nobody_sees_a_column_of_ours(spark: SparkSession, folder: Path, mode: str) -> None:
+def test_user_code_sees_no_added_columns(spark: SparkSession, folder: Path, mode: str) -> None:
     options = hw.LineageOptions(mode=mode, sample_every=3, location=str(folder / "items"))
     result = shop(folder, mode).start(spark, options=options).wait()
     assert spark.read.parquet(str(folder / mode)).columns == ["name", "total"]

@@ -1,4 +1,4 @@
-"""A pipeline on a cluster whose executors have no headwater, while a Python worker is killed at its work."""
+"""A pipeline on a cluster whose executors have no headwater, while a Python worker is killed."""
 
 from __future__ import annotations
 

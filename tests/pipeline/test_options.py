@@ -53,7 +53,7 @@ def test_which_modes_follow_items(mode: str, follows: bool) -> None:
         ("location", "", "a path"),
     ],
 )
-def test_a_wrong_value_is_refused_by_name(name: str, value: Any, told: str) -> None:
+def test_an_invalid_value_is_refused_by_name(name: str, value: Any, told: str) -> None:
     makers: list[Any] = [LineageOptions, LineageOptions.fast().with_]
     for make in makers:
         with pytest.raises(OptionInvalid) as refused:
@@ -63,7 +63,7 @@ def test_a_wrong_value_is_refused_by_name(name: str, value: Any, told: str) -> N
         assert refused.value.option == name
 
 
-def test_every_switch_wants_true_or_false() -> None:
+def test_every_switch_is_a_boolean() -> None:
     switches = [field.name for field in fields(LineageOptions) if field.type == "bool"]
     assert len(switches) == 13
     for name in switches:
@@ -71,12 +71,12 @@ def test_every_switch_wants_true_or_false() -> None:
             LineageOptions().with_(**{name: 1})
 
 
-def test_an_option_that_is_none_is_refused_with_those_that_are() -> None:
+def test_an_unknown_option_lists_the_options() -> None:
     with pytest.raises(OptionInvalid, match=r"'sample' .* no option; options are mode, sample_every,"):
         LineageOptions().with_(sample=3)
 
 
-def test_changes_leave_the_others() -> None:
+def test_with_changes_only_the_named_options() -> None:
     assert LineageOptions.complete().with_(snapshots=False) == LineageOptions(
         mode="full", sample_every=1, redact=False, ancestry=True
     )
@@ -85,19 +85,19 @@ def test_changes_leave_the_others() -> None:
 MISMATCH = Mismatch("priced", 3, 2, missing=("a",))
 
 
-def test_a_mismatch_is_told_in_the_ways_asked_for(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_mismatch_is_reported_as_configured(caplog: pytest.LogCaptureFixture) -> None:
     told: list[Mismatch] = []
     with caplog.at_level(logging.WARNING, "headwater"):
         LineageOptions(on_mismatch=told.append, warn_on_mismatch=False).report_mismatch(MISMATCH)
         assert caplog.messages == []
         LineageOptions(on_mismatch=told.append).report_mismatch(MISMATCH)
     assert told == [MISMATCH, MISMATCH]
-    assert caplog.messages == ["Lineage: node 'priced' took 3 items and gave 2: 1 missing, 0 unaccounted for"]
+    assert caplog.messages == ["Lineage: node 'priced' received 3 items and returned 2: 1 missing, 0 unaccounted for"]
 
 
-def test_strict_options_refuse_a_mismatch_after_the_callback_has_it() -> None:
+def test_strict_options_fail_on_a_mismatch_after_the_callback() -> None:
     told: list[Mismatch] = []
-    with pytest.raises(MismatchRefused, match="node 'priced' took 3 items and gave 2") as refused:
+    with pytest.raises(MismatchRefused, match="node 'priced' received 3 items and returned 2") as refused:
         LineageOptions(strict=True, on_mismatch=told.append).report_mismatch(MISMATCH)
     assert refused.value.node == "priced"
     assert told == [MISMATCH]

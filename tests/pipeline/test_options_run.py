@@ -1,4 +1,4 @@
-"""What each option changes in a run on Spark."""
+"""The effect of each option in a run on Spark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headwater.model.items import ItemRecord, Reason
 from headwater.pipeline.declare.options import Mismatch
 from headwater.pipeline.items.stored_records import StoredItems
 from headwater.pipeline.run.result import Result
-from tests.pipeline.test_flags import Kept
+from tests.pipeline.test_flags import RecordingSink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,16 +54,16 @@ def records(result: Result) -> dict[int, ItemRecord]:
 
 @dataclass(frozen=True)
 class SharedRun:
-    """A run that several tests look at: what one of its options changes is not what another one does."""
+    """A run that several tests read: each tests another option of it."""
 
     folder: Path
     result: Result
-    sink: Kept
+    sink: RecordingSink
     by_id: dict[int, ItemRecord]
 
 
 def shared_run(spark: SparkSession, folder: Path, options: hw.LineageOptions) -> SharedRun:
-    sink = Kept()
+    sink = RecordingSink()
     result = run(spark, folder, options, [sink])
     return SharedRun(folder, result, sink, records(result))
 
@@ -76,14 +76,14 @@ def complete(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> S
 
 @pytest.fixture(scope="module")
 def materialized(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
-    """More records than the cap, all of them at hand, without snapshots."""
+    """More records than the cap, all of them in memory, without snapshots."""
     options = COMPLETE.with_(snapshots=False, intermediate_records=False, materialization_cap=2, overflow="materialize")
     return shared_run(spark, tmp_path_factory.mktemp("materialized"), options)
 
 
 @pytest.fixture(scope="module")
 def degraded(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
-    """More records than the cap, the others in files only, with few hops."""
+    """More records than the cap, the rest only in files, with few hops."""
     options = COMPLETE.with_(max_hops=3, materialization_cap=2, overflow="degrade")
     return shared_run(spark, tmp_path_factory.mktemp("degraded"), options)
 
@@ -105,8 +105,8 @@ def test_complete(complete: SharedRun) -> None:
     assert complete.by_id[3].error == "ValueError: unlucky 13"
 
 
-def test_with_all_of_it_taken_away(spark: SparkSession, tmp_path: Path) -> None:
-    """One run with all switched off that `complete` has on: each of them would show."""
+def test_everything_switched_off(spark: SparkSession, tmp_path: Path) -> None:
+    """One run with everything off that `complete` has on: any of it would be visible."""
     bare = COMPLETE.with_(
         redact=True,
         ancestry=False,
@@ -126,7 +126,7 @@ def test_with_all_of_it_taken_away(spark: SparkSession, tmp_path: Path) -> None:
     assert failed.outcome.words == "FilteredOut"  # of the record itself it is always told
 
 
-def test_without_snapshots_the_data_is_as_it_came(materialized: SharedRun) -> None:
+def test_without_snapshots_the_data_is_the_input(materialized: SharedRun) -> None:
     found = materialized.by_id
     assert json.loads(found[5].data or "") == {"id": 5, "day": 1, "amount": 15}
     assert {(hop.input, hop.output) for each in found.values() for hop in each.hops} == {(None, None)}
@@ -141,7 +141,7 @@ def test_max_hops(degraded: SharedRun) -> None:
     assert (found[5].truncated, found[3].truncated) == (True, False)
 
 
-def test_who_met_many_names_some_of_them(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_record_names_some_of_many_contributors(spark: SparkSession, tmp_path: Path) -> None:
     p = hw.Pipeline("many", namespace="tests")
     p.source("orders", lambda spark: spark.range(400).selectExpr("id", "1 as k"), key="id")
     p.source("names", lambda spark: spark.createDataFrame([(1, "one")], "k long, name string"), key="k")
@@ -174,7 +174,7 @@ def test_overflow_materialize_and_degrade(materialized: SharedRun, degraded: Sha
 
 @pytest.mark.parametrize("told", [True, False])
 def test_overflow_drop(spark: SparkSession, tmp_path: Path, told: bool) -> None:
-    sink = Kept()
+    sink = RecordingSink()
     options = COMPLETE.with_(materialization_cap=2, overflow="drop", drop_records=told)
     result = run(spark, tmp_path, options, [sink])
     found = records(result)
@@ -197,23 +197,23 @@ def repeated(folder: Path) -> hw.Pipeline:
     return p
 
 
-def test_a_key_that_two_rows_have(spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_duplicate_key(spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     options = COMPLETE.with_(location=str(tmp_path / "items"))
     told: list[Mismatch] = []
     with caplog.at_level(logging.WARNING, logger="headwater"):
         repeated(tmp_path).start(spark, options=options.with_(on_mismatch=told.append)).wait()
-        assert "node 'rows' took 3 items and gave 2" in caplog.text
+        assert "node 'rows' received 3 items and returned 2" in caplog.text
         caplog.clear()
         repeated(tmp_path).start(spark, options=options.with_(warn_on_mismatch=False)).wait()
         assert caplog.text == ""
     assert [(each.node, each.inputs, each.outputs, each.aggregated) for each in told] == [("rows", 3, 2, True)]
-    with pytest.raises(MismatchRefused, match="node 'rows' took 3 items"):
+    with pytest.raises(MismatchRefused, match="node 'rows' received 3 items"):
         repeated(tmp_path).start(spark, options=options.with_(strict=True)).wait()
 
 
 @pytest.mark.parametrize("ensured", [True, False])
-def test_a_row_that_is_lost_on_the_way(spark: SparkSession, tmp_path: Path, ensured: bool) -> None:
-    """Somebody removes a file of the source while the run is on, and Spark was told not to mind."""
+def test_a_lost_row(spark: SparkSession, tmp_path: Path, ensured: bool) -> None:
+    """A file of the source is removed during the run, and Spark was configured to ignore missing files."""
     spark.range(20).repartition(2).write.parquet(str(tmp_path / "in"))
 
     def careless(df: DataFrame) -> DataFrame:
@@ -228,7 +228,7 @@ def test_a_row_that_is_lost_on_the_way(spark: SparkSession, tmp_path: Path, ensu
     spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
     try:
         if ensured:
-            with pytest.raises(MismatchRefused, match="node 'rows' took 20 items and gave"):
+            with pytest.raises(MismatchRefused, match="node 'rows' received 20 items and returned"):
                 p.start(spark, options=options).wait()
         else:
             assert sum(p.start(spark, options=options).wait().counts.values()) < 20

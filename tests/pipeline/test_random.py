@@ -1,4 +1,4 @@
-"""Random pipelines on Spark, record by record as the model finds them."""
+"""Random pipelines on Spark, compared with the model record by record."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 
 from tests.oracles.profiles import LONG, QUICK
-from tests.pipeline.by_hand import Step
-from tests.pipeline.drawing import declared, pipelines
-from tests.pipeline.judging import check
+from tests.pipeline.comparison import check
+from tests.pipeline.model import Step
+from tests.pipeline.random_pipelines import declared, pipelines
 from tests.support.selection import short_and_long
 
 if TYPE_CHECKING:
@@ -88,20 +88,20 @@ LONG_ONES = {"two groups that look alike", "joined with itself and called", "bes
 
 
 @pytest.mark.parametrize("steps", short_and_long(KNOWN, LONG_ONES))
-def test_known_ones(spark: SparkSession, tmp_path: Path, steps: list[Step]) -> None:
+def test_fixed_pipelines(spark: SparkSession, tmp_path: Path, steps: list[Step]) -> None:
     check(spark, steps, declared(spark, steps, tmp_path), tmp_path)
 
 
 @QUICK(2)
 @given(steps=pipelines())
-def test_every_item_ends_where_the_model_says(spark: SparkSession, steps: list[Step]) -> None:
+def test_random_pipelines(spark: SparkSession, steps: list[Step]) -> None:
     once(spark, steps)
 
 
 @pytest.mark.long
 @LONG(150)
 @given(steps=pipelines())
-def test_every_item_of_many_more(spark: SparkSession, steps: list[Step]) -> None:
+def test_many_random_pipelines(spark: SparkSession, steps: list[Step]) -> None:
     once(spark, steps)
 
 

@@ -1,4 +1,4 @@
-"""`redact=True`: no value of a row in anything that is recorded of a run, but in dead letters."""
+"""`redact=True`: no value of a row in anything that a run records, except in dead letters."""
 
 from __future__ import annotations
 

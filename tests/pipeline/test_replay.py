@@ -1,4 +1,4 @@
-"""Dead letters tried again: into the sinks, under the ids they had, and never twice."""
+"""Replay of dead letters: into the sinks, with the same ids, and never twice."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no store is named it is one of the current folder."""
+    """The default store is in the current folder."""
     monkeypatch.chdir(tmp_path)
 
 
-def test_letters_reach_the_sinks_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_dead_letters_reach_the_sinks_once(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(tmp_path).open(spark)
     store = f"sqlite:///{tmp_path}/lineage.db"
     first = shop.pipeline({5, 6, 7}, retries=1).run(spark, options=shop.options, store=store)
@@ -70,21 +70,21 @@ def test_letters_reach_the_sinks_once(spark: SparkSession, tmp_path: Path) -> No
         assert any("dead_letters" in str(use.dataset) for use in told.inputs)
 
 
-def test_what_cannot_be_replayed_is_said_before_anything_runs(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_impossible_replay_is_refused_before_anything_runs(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(tmp_path).open(spark)
     off = hw.LineageOptions.off().with_(location=shop.location)
     result = shop.pipeline({5, 6}).run(spark, options=off)
     p = shop.pipeline(set())
-    with pytest.raises(PipelineInvalid, match=r"node 'valid': it is not a row function.*There are: priced"):
+    with pytest.raises(PipelineInvalid, match=r"node 'valid': it is not a row function.*Row functions: priced"):
         p.replay(spark, node="valid", options=off)
     with pytest.raises(PipelineError, match=f"Run nobody did not complete, or left no dead letters.*{result.run_id}"):
         p.replay(spark, run_id="nobody", options=off)
-    with pytest.raises(PipelineError, match="mode 'sideways' is not known"):
+    with pytest.raises(PipelineError, match="mode 'sideways' is not one of"):
         p.replay(spark, mode="sideways", options=off)
     gone = hw.Pipeline("shop", namespace="test")
     renamed = gone.map("renamed", gone.source("orders", shop.read("orders")), pricing(set()), schema=PRICED)
     gone.sink("report", renamed, path=shop.report)
-    with pytest.raises(PipelineError, match="dead letters of 'priced', which is not a row function"):
+    with pytest.raises(PipelineError, match="dead letters of 'priced', which is no longer a row function"):
         gone.replay(spark, options=off)
     summed = hw.Pipeline("shop", namespace="test")
     priced = summed.map("priced", summed.source("orders", shop.read("orders")), pricing(set()), schema=PRICED)
@@ -100,7 +100,7 @@ def test_what_cannot_be_replayed_is_said_before_anything_runs(spark: SparkSessio
     assert replayed.succeeded == 2
 
 
-def test_letters_of_a_run_that_failed_are_not_for_replay(spark: SparkSession, tmp_path: Path) -> None:
+def test_dead_letters_of_a_failed_run_are_not_replayed(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(tmp_path).open(spark)
     p = shop.pipeline({5})
     off = hw.LineageOptions.off().with_(location=shop.location)
@@ -113,7 +113,7 @@ def test_letters_of_a_run_that_failed_are_not_for_replay(spark: SparkSession, tm
 
 
 @pytest.mark.long
-def test_of_two_runs_with_letters_of_one_item_the_newest_count(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_newest_dead_letter_of_an_item_counts(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(tmp_path).open(spark)
     first = shop.pipeline({5, 6}).run(spark, options=shop.options)
     second = shop.pipeline({5}).run(spark, options=shop.options)
@@ -125,7 +125,7 @@ def test_of_two_runs_with_letters_of_one_item_the_newest_count(spark: SparkSessi
 
 
 @pytest.mark.long
-def test_letters_that_many_have_made_and_a_source_that_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
+def test_dead_letters_of_many_items_and_of_a_source_that_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(tmp_path).open(spark)
 
     def pipeline(bad: str | None) -> hw.Pipeline:

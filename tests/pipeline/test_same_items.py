@@ -1,4 +1,4 @@
-"""The same items whatever happens around them: another run, another layout, other runs beside it."""
+"""Items have the same ids in other runs, other layouts and concurrent runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import headwater as hw
 from headwater.pipeline.run.result import Result
-from tests.pipeline.judging import FULL, run
+from tests.pipeline.comparison import FULL, run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +38,7 @@ def of_path(folder: Path, path: Path, key: str | None = "id", name: str = "same"
 
 
 @pytest.mark.parametrize("layouts", [(3, 7), pytest.param((3, 3, 7, 1), marks=pytest.mark.long)])
-def test_the_sampled_ones_are_the_same_in_every_run_and_layout(
+def test_sampled_items_are_the_same_in_every_run_and_layout(
     spark: SparkSession, tmp_path: Path, layouts: tuple[int, ...]
 ) -> None:
     pipeline = of_path(tmp_path, tmp_path / "in")
@@ -54,7 +54,7 @@ def test_the_sampled_ones_are_the_same_in_every_run_and_layout(
     assert len(everyone) == 400
 
 
-def test_others_each_time_where_that_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:
+def test_random_samples_differ(spark: SparkSession, tmp_path: Path) -> None:
     numbers(spark, tmp_path / "in", 2)
     options = SAMPLED.with_(deterministic_sampling=False)
     one, other = (ids(run(spark, of_path(tmp_path, tmp_path / "in"), tmp_path, options)) for _ in range(2))
@@ -63,8 +63,8 @@ def test_others_each_time_where_that_is_asked_for(spark: SparkSession, tmp_path:
     assert other
 
 
-def test_rows_of_no_file_with_duplicates(spark: SparkSession, tmp_path: Path) -> None:
-    """They are told apart by what they say, and equal ones by a number: the same ids each time."""
+def test_rows_without_a_file_with_duplicates(spark: SparkSession, tmp_path: Path) -> None:
+    """They are identified by their content, and equal ones by a number: the same ids each time."""
     rows = [(1, "a"), (1, "a"), (1, "a"), (2, None), (2, None), (None, "b")]
 
     def read(spark: SparkSession) -> DataFrame:
@@ -100,7 +100,7 @@ def test_two_sources_over_one_path(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [3, pytest.param(8, marks=pytest.mark.long)])
-def test_several_at_once_mix_nothing(spark: SparkSession, tmp_path: Path, count: int) -> None:
+def test_concurrent_runs_are_independent(spark: SparkSession, tmp_path: Path, count: int) -> None:
     numbers(spark, tmp_path / "in", 2, 40)
 
     def times(factor: int) -> Callable[[Any], Any]:

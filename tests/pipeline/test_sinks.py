@@ -1,4 +1,4 @@
-"""Sinks, one by one and all together."""
+"""Sinks, alone and together."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def report(**changes: Any) -> PipelineReport:
     )
 
 
-class Kept:
-    """A sink of everything that notes what happened to it, and fails where it is told to."""
+class RecordingSink:
+    """A sink of every kind that records its calls, and fails where configured."""
 
     def __init__(self, failing: str = "") -> None:
         self.failing = failing
@@ -77,7 +77,7 @@ class Kept:
         self._note("close")
 
 
-def test_who_is_what() -> None:
+def test_kinds_of_sinks() -> None:
     def kinds(sink: object) -> tuple[bool, bool, bool]:
         return isinstance(sink, ItemSink), isinstance(sink, FrameSink), isinstance(sink, PipelineSink)
 
@@ -87,7 +87,7 @@ def test_who_is_what() -> None:
     assert kinds(ParquetSink("x")) == kinds(JsonlFolderSink("x")) == (False, True, False)
 
 
-def test_the_report_goes_through_json_and_back() -> None:
+def test_the_report_can_be_serialized_and_parsed() -> None:
     for each in (report(), report(ended=None, error="x", partition=None)):
         assert PipelineReport.from_dict(json.loads(json.dumps(each.to_dict()))) == each
     assert report().seconds == 60
@@ -96,7 +96,7 @@ def test_the_report_goes_through_json_and_back() -> None:
     assert {"from": "priced", "to": "named"} in report().to_dict()["edges"]
 
 
-def test_a_report_as_a_file_is_replaced_whole(tmp_path: Path) -> None:
+def test_a_report_file_is_replaced_atomically(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "report.json"
     for run in ("first", "second"):
         JsonFileSink(file).record(report(error=run))
@@ -107,8 +107,8 @@ def test_a_report_as_a_file_is_replaced_whole(tmp_path: Path) -> None:
 def test_records_as_lines_are_appended(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "items.jsonl"
     for numbers in ([1, 2], [3]):
-        with SinkGroup([JsonlSink(file)], RUN) as outlets:
-            outlets.write([record(number) for number in numbers])
+        with SinkGroup([JsonlSink(file)], RUN) as sink_group:
+            sink_group.write([record(number) for number in numbers])
             assert file.read_bytes().endswith(b"\n"), "written as it comes"
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert [ItemRecord.from_dict(line) for line in lines] == [record(number) for number in (1, 2, 3)]
@@ -118,51 +118,51 @@ def test_records_as_lines_are_appended(tmp_path: Path) -> None:
 def test_any_text_is_written(tmp_path: Path) -> None:
     file = tmp_path / "items.jsonl"
     odd = ItemRecord.from_dict(record(1).to_dict() | {"key": '"half \ud800\n ü"'})
-    with SinkGroup([JsonlSink(file)], RUN) as outlets:
-        outlets.write([odd])
+    with SinkGroup([JsonlSink(file)], RUN) as sink_group:
+        sink_group.write([odd])
     (line,) = file.read_text().splitlines()
     assert ItemRecord.from_dict(json.loads(line)) == odd
 
 
 def test_the_log_has_records_and_the_report(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "headwater.pipeline"), SinkGroup([LoggingSink()], RUN) as outlets:
-        outlets.write([record(1)])
-        outlets.record(report())
+    with caplog.at_level(logging.INFO, "headwater.pipeline"), SinkGroup([LoggingSink()], RUN) as sink_group:
+        sink_group.write([record(1)])
+        sink_group.record(report())
     assert [message.split(" {")[0] for message in caplog.messages] == ["run run-1 item", "run run-1 report"]
     assert ItemRecord.from_dict(json.loads(caplog.messages[0].removeprefix("run run-1 item "))) == record(1)
 
 
 @pytest.mark.parametrize("failing", ["open", "write", "record", "close"])
-def test_a_sink_that_fails_is_left_out_and_the_others_are_not(failing: str, caplog: pytest.LogCaptureFixture) -> None:
-    bad, good = Kept(failing), Kept()
-    with caplog.at_level(logging.WARNING, "headwater"), SinkGroup([bad, good], RUN) as outlets:
+def test_a_failing_sink_is_skipped_and_the_others_are_not(failing: str, caplog: pytest.LogCaptureFixture) -> None:
+    bad, good = RecordingSink(failing), RecordingSink()
+    with caplog.at_level(logging.WARNING, "headwater"), SinkGroup([bad, good], RUN) as sink_group:
         for number in (1, 2):
-            outlets.write([record(number)])
-        outlets.record(report())
+            sink_group.write([record(number)])
+        sink_group.record(report())
     assert good.said == ["open", "write", "write", "record", "close"]
     assert good.records == [record(1), record(2)]
     assert bad.said[-1] == "close", "also one that failed may hold a file"
     asked = good.said[: good.said.index(failing) + 1]
     assert bad.said == (asked if failing == "close" else [*asked, "close"]), "nothing more is asked of it"
-    assert list(outlets.failures.values()) == [f"OSError: cannot {failing}"]
+    assert list(sink_group.failures.values()) == [f"OSError: cannot {failing}"]
     assert len(caplog.messages) == 1
-    assert outlets.missed_count == {"open": 2, "write": 2}.get(failing, 0)
+    assert sink_group.missed_count == {"open": 2, "write": 2}.get(failing, 0)
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_all_are_closed_however_the_run_ends(error: type[BaseException]) -> None:
-    sinks = [Kept(), Kept("close"), Kept()]
+    sinks = [RecordingSink(), RecordingSink("close"), RecordingSink()]
     with pytest.raises(error), SinkGroup(sinks, RUN):
         raise error
     assert [sink.said for sink in sinks] == [["open", "close"]] * 3
 
 
 def test_an_interrupt_while_opening_closes_what_was_opened() -> None:
-    class Interrupted(Kept):
+    class Interrupted(RecordingSink):
         def open(self, run: RunInfo) -> None:
             raise KeyboardInterrupt
 
-    first = Kept()
+    first = RecordingSink()
     with pytest.raises(KeyboardInterrupt), SinkGroup([first, Interrupted()], RUN):
         pass
     assert first.said == ["open", "close"]
@@ -186,24 +186,24 @@ class Frames:
 
 
 def test_a_sink_that_takes_frames_gets_no_records() -> None:
-    frames, kept = Frames(), Kept()
-    with SinkGroup([frames, kept], RUN) as outlets:
-        assert (outlets.wants_records, outlets.wants_frames) == (True, True)
-        outlets.write([record(1)])
-        outlets.write_frame("frame")  # type: ignore[arg-type]
+    frames, kept = Frames(), RecordingSink()
+    with SinkGroup([frames, kept], RUN) as sink_group:
+        assert (sink_group.wants_records, sink_group.wants_frames) == (True, True)
+        sink_group.write([record(1)])
+        sink_group.write_frame("frame")  # type: ignore[arg-type]
     assert frames.seen == ["frame"]
     assert kept.records == [record(1)]
-    assert outlets.failures == {}
-    with SinkGroup([JsonFileSink("x")], RUN) as outlets:
-        assert (outlets.wants_records, outlets.wants_frames) == (False, False)
+    assert sink_group.failures == {}
+    with SinkGroup([JsonFileSink("x")], RUN) as sink_group:
+        assert (sink_group.wants_records, sink_group.wants_frames) == (False, False)
 
 
 def test_the_report_as_an_event(tmp_path: Path) -> None:
-    """For a store, and for anybody who takes OpenLineage."""
+    """For a store, and for any consumer of OpenLineage."""
     told = report(run_id="01a1e31e-2755-7911-ba64-98d94b3eb678")
     with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as store:
-        with SinkGroup([StoreSink(store), OpenLineageSink(f"file://{tmp_path}/events.jsonl")], RUN) as outlets:
-            outlets.record(told)
+        with SinkGroup([StoreSink(store), OpenLineageSink(f"file://{tmp_path}/events.jsonl")], RUN) as sink_group:
+            sink_group.record(told)
         found = store.run(told.run_id)
         assert (found.run.state, found.run.job.namespace, found.run.job.name) == ("COMPLETE", "prod", "daily_revenue")
         assert PipelineReport.from_dict(found.run_facets["headwater_pipeline"]) == told

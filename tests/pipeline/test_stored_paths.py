@@ -1,4 +1,4 @@
-"""The records of a run's items are read from their own folder, whatever its manifest says."""
+"""The records of a run's items are read only from their own folder, whatever its manifest says."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def items(folder: Path, named: str) -> StoredItems:
     return StoredItems(folder)
 
 
-def test_the_folder_of_a_source_is_below(tmp_path: Path) -> None:
+def test_the_folder_of_a_source_must_be_below_the_run(tmp_path: Path) -> None:
     folder, outside = tmp_path / "items", tmp_path / "outside"
     rows(folder / "0")
     rows(outside)
@@ -41,6 +41,6 @@ def test_the_folder_of_a_source_is_below(tmp_path: Path) -> None:
             stored.counts()
 
 
-def test_another_machine_s_records_are_not_looked_for() -> None:
+def test_records_on_another_machine_are_not_read() -> None:
     with pytest.raises(PathNotAllowed, match="not on this machine"):
         StoredItems("s3://bucket/items")

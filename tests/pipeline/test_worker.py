@@ -1,4 +1,4 @@
-"""What the worker makes of a function's outcomes, against a model that says the same in a few lines."""
+"""The worker's treatment of a function's outcomes, compared with a small model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FAILED = {
 
 @dataclass(frozen=True)
 class Item:
-    """What the function does with an item: raise so often, then give so many rows, or something that is none."""
+    """What the function does with an item: raise this often, then return this many rows, or an invalid result."""
 
     raises: int = 0
     gives: int = 1
@@ -49,8 +49,8 @@ SHAPES: dict[str, Any] = {
 }
 
 
-class Scripted:
-    """A function that does as the items say, and counts how often it was called with each."""
+class ScriptedFunction:
+    """A function that does what the items say, and counts its calls for each."""
 
     def __init__(self, items: list[Item], many: bool) -> None:
         self.items = items
@@ -130,8 +130,8 @@ def model(every: list[Item], retries: int, on_error: str, size: int) -> list[Exp
 def test_any_mix_of_outcomes(every: list[Item], retries: int, on_error: str, many: bool, size: int) -> None:
     if not many:
         every = [replace(item, gives=min(item.gives, 1)) for item in every]
-    function = Scripted(every, many)
-    followed = RowFunction(function, COLUMNS, SCHEMA, many, retries, 0.0, on_error, node="priced")
+    function = ScriptedFunction(every, many)
+    followed = RowFunction(function, COLUMNS, SCHEMA, many, retries, 0.0, on_error=on_error, node="priced")
     lines = [line for batch in followed.map_rows_with_outcomes(batches(len(every), size)) for line in batch.to_pylist()]
 
     expected = model(every, retries, on_error, size)
@@ -151,7 +151,7 @@ def test_any_mix_of_outcomes(every: list[Item], retries: int, on_error: str, man
             assert line.get("__hw_given") == ({"id": place, "amount": 10 * place} if dead else None)
             raised = f"LookupError: no price for {place}" if every[place].raises > retries else None
             if each.misfit:
-                assert line["__hw_error"].startswith("Misfit: ")
+                assert line["__hw_error"].startswith("SchemaMismatch: ")
             else:
                 assert line["__hw_error"] == (raised if each.calls else None)
     assert next(given, None) is None
@@ -166,8 +166,8 @@ def test_without_lineage_the_same_rows_come_out(
 ) -> None:
     if not many:
         every = [replace(item, gives=min(item.gives, 1)) for item in every]
-    function = Scripted(every, many)
-    by_row = RowFunction(function, COLUMNS, SCHEMA, many, retries, 0.0, on_error, node="priced")
+    function = ScriptedFunction(every, many)
+    by_row = RowFunction(function, COLUMNS, SCHEMA, many, retries, 0.0, on_error=on_error, node="priced")
     expected = model(every, retries, on_error, size)
     failing = next((place for place, each in enumerate(expected) if each.failed and on_error == "fail"), None)
     rows: list[dict[str, int]] = []
@@ -184,13 +184,13 @@ def test_without_lineage_the_same_rows_come_out(
     assert [function.calls[place] for place in range(len(every))] == [each.calls for each in expected]
 
 
-def one(function: Any, **settings: Any) -> list[dict[str, Any]]:
-    """What is told of items 0, 1, 2."""
+def batch(function: Any, **settings: Any) -> list[dict[str, Any]]:
+    """The outcome of items 0, 1, 2."""
     followed = RowFunction(function, COLUMNS, SCHEMA, node="n", **settings).map_rows_with_outcomes(batches(3, 3))
     return [line for batch in followed for line in batch.to_pylist()]
 
 
-def test_the_columns_are_as_told() -> None:
+def test_the_output_columns() -> None:
     followed = RowFunction(lambda row: None, COLUMNS, SCHEMA, node="n").map_rows_with_outcomes(batches(2, 2))
     schema = next(followed).schema
     types = {"int": pa.int32(), "string": pa.string()}
@@ -207,7 +207,7 @@ def test_a_failed_function_keeps_its_own_error_as_the_cause() -> None:
     assert isinstance(failed.value.__cause__, LookupError)
 
 
-def test_dead_letters_are_not_lost_where_nobody_hands_them_over() -> None:
+def test_dead_letters_of_a_dropped_batch_are_not_lost() -> None:
     with pytest.raises(ValueError, match="dead letters"):
         list(RowFunction(lambda row: None, COLUMNS, SCHEMA, on_error="dead_letter", node="n").map_rows([]))
 
@@ -216,17 +216,17 @@ def test_dead_letters_are_not_lost_where_nobody_hands_them_over() -> None:
 def test_retries_wait_longer_each_time(backoff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr("time.sleep", waited.append)
-    function = Scripted([Item(raises=9), Item(), Item()], many=False)
-    one(function, retries=3, backoff=backoff, on_error="skip")
+    function = ScriptedFunction([Item(raises=9), Item(), Item()], many=False)
+    batch(function, retries=3, backoff=backoff, on_error="skip")
     assert waited == [0.5, 1.0, 2.0]
 
 
-def test_a_generator_that_fails_half_way_gives_nothing() -> None:
+def test_a_generator_that_fails_returns_no_rows() -> None:
     def half(row: Row) -> Iterator[tuple[int, int]]:
         yield row.id, 1
         raise LookupError("the other half")
 
-    lines = one(half, many=True, on_error="skip")
+    lines = batch(half, many=True, on_error="skip")
     assert [(line["__hw_emissions"], line["id"], line["__hw_error"]) for line in lines] == [
         (0, None, "LookupError: the other half")
     ] * 3
@@ -240,14 +240,14 @@ def test_one_row_is_no_iterable_of_rows(given: Any) -> None:
         calls[row.id] += 1
         return given
 
-    lines = one(function, many=True, retries=2, on_error="skip")
+    lines = batch(function, many=True, retries=2, on_error="skip")
     assert [line["__hw_emissions"] for line in lines] == [0, 0, 0]
-    assert all(line["__hw_error"].startswith("Misfit: ") for line in lines)
+    assert all(line["__hw_error"].startswith("SchemaMismatch: ") for line in lines)
     assert set(calls.values()) == {1}, "what was returned would be returned again"
 
 
 def test_a_stop_iteration_is_an_error_like_any_other() -> None:
-    lines = one(lambda row: next(iter([])) if row.id == 1 else (row.id, 0), on_error="skip")
+    lines = batch(lambda row: next(iter([])) if row.id == 1 else (row.id, 0), on_error="skip")
     assert [line["__hw_outcome"] for line in lines] == [Outcome.EMITTED, Outcome.FILTERED_OUT, Outcome.EMITTED]
 
 
@@ -256,10 +256,10 @@ def test_an_interrupt_is_not_an_outcome() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        one(interrupted, on_error="skip")
+        batch(interrupted, on_error="skip")
 
 
-class Mute(Exception):
+class ErrorWithoutText(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no words")
 
@@ -267,20 +267,20 @@ class Mute(Exception):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (Mute(), "Mute"),
+        (ErrorWithoutText(), "ErrorWithoutText"),
         (KeyError(), "KeyError"),
         (ValueError("half \ud800"), "ValueError: half \\ud800"),
         (ValueError("x" * 9000), "ValueError: " + "x" * 1987 + "…"),
     ],
 )
-def test_any_error_can_be_told(error: Exception, told: str) -> None:
+def test_any_error_can_be_recorded(error: Exception, told: str) -> None:
     def failing(row: Row) -> Any:
         raise error
 
-    assert [line["__hw_error"] for line in one(failing, on_error="dead_letter")] == [told] * 3
+    assert [line["__hw_error"] for line in batch(failing, on_error="dead_letter")] == [told] * 3
 
 
-def test_many_rows_of_one_item_come_in_pieces() -> None:
+def test_many_rows_of_one_item_are_split() -> None:
     ids = pa.array(range(2500))
     batch = pa.RecordBatch.from_arrays([ids, ids], names=["id", "amount"])
     function = RowFunction(lambda row: [(row.id, 0)] * 2, COLUMNS, SCHEMA, True, node="n")

@@ -13,7 +13,7 @@ from pyspark import cloudpickle as untyped
 from headwater.pipeline import worker
 
 cloudpickle: Any = untyped
-ELSEWHERE = """
+SCRIPT = """
 import importlib.abc, pickle, sys
 
 class Absent(importlib.abc.MetaPathFinder):
@@ -31,7 +31,7 @@ assert not any(name.split(".")[0] == "headwater" for name in sys.modules)
 """
 
 
-def test_it_needs_nothing_but_what_is_shipped(tmp_path: Path) -> None:
+def test_it_needs_only_the_shipped_code(tmp_path: Path) -> None:
     schema = pa.schema([("y", pa.int64())])
     function = worker.RowFunction(lambda row: {"y": 6 // row.x}, ["x"], schema, on_error="dead_letter", node="n")
     cloudpickle.register_pickle_by_value(worker)
@@ -41,7 +41,7 @@ def test_it_needs_nothing_but_what_is_shipped(tmp_path: Path) -> None:
         cloudpickle.unregister_pickle_by_value(worker)
     (tmp_path / "function").write_bytes(shipped)
     told = subprocess.run(
-        [sys.executable, "-c", ELSEWHERE, str(tmp_path / "function")], capture_output=True, text=True, check=False
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "function")], capture_output=True, text=True, check=False
     )
     assert told.stderr == ""
     assert told.stdout == (

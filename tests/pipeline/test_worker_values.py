@@ -1,4 +1,4 @@
-"""Values on their way into a row function and out of it again."""
+"""Conversion of values into and out of a row function."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 
 from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.worker import RowFunction
-from headwater.pipeline.worker.columns import Misfit, ResultLayout
+from headwater.pipeline.worker.columns import ResultLayout, SchemaMismatch
 from headwater.pipeline.worker.rows import row_class, values_of
 from tests.oracles.profiles import QUICK
 
@@ -51,7 +51,7 @@ typed = st.sampled_from(TYPES).flatmap(lambda each: st.tuples(st.just(each[0]), 
 
 @QUICK(200)
 @given(typed, st.booleans())
-def test_values_are_those_of_arrow(column: tuple[pa.DataType, list[Any]], sliced: bool) -> None:
+def test_values_equal_those_of_arrow(column: tuple[pa.DataType, list[Any]], sliced: bool) -> None:
     kind, values = column
     array = pa.array(values, kind)
     if sliced:
@@ -63,7 +63,7 @@ def test_values_are_those_of_arrow(column: tuple[pa.DataType, list[Any]], sliced
 
 @QUICK(200)
 @given(typed)
-def test_what_came_in_goes_out(column: tuple[pa.DataType, list[Any]]) -> None:
+def test_values_are_preserved(column: tuple[pa.DataType, list[Any]]) -> None:
     kind, values = column
     batch = pa.RecordBatch.from_arrays([pa.array(values, kind)], names=["x"])
     schema = pa.schema([("x", kind)])
@@ -72,7 +72,7 @@ def test_what_came_in_goes_out(column: tuple[pa.DataType, list[Any]]) -> None:
         assert out.equals(batch)
 
 
-def test_dates_that_python_has_not_are_refused_and_not_changed() -> None:
+def test_dates_outside_of_pythons_range_are_refused() -> None:
     with pytest.raises((ValueError, OverflowError)):
         values_of(pa.array([2932897], pa.int32()).cast(pa.date32()))  # the first day of the year 10000
 
@@ -130,7 +130,7 @@ AB = pa.schema([("a", pa.int64()), ("b", pa.string())])
     ],
     ids=["dicts", "tuples", "rows", "rows in another order", "rows without names", "row classes", "named", "mixed"],
 )
-def test_the_ways_to_give_a_row(results: list[Any]) -> None:
+def test_forms_of_result_rows(results: list[Any]) -> None:
     assert [array.to_pylist() for array in ResultLayout(AB).arrays(results)] == [[1, 2], ["x", "y"]]
 
 
@@ -138,13 +138,13 @@ def test_the_ways_to_give_a_row(results: list[Any]) -> None:
     ("result", "told"),
     [
         ({"a": 1}, "a row without b"),
-        ({"a": 1, "b": "x", "c": 1}, "a row with c, which the schema has not"),
-        ({"a": 1, "c": 1}, "a row without b and with c, which the schema has not"),
+        ({"a": 1, "b": "x", "c": 1}, "a row with c, which the schema does not have"),
+        ({"a": 1, "c": 1}, "a row without b and with c, which the schema does not have"),
         ((1,), "1 values for 2 columns (a, b)"),
         ((1, "x", 2), "3 values for 2 columns (a, b)"),
-        (Row(a=1, c="x"), "a row without b and with c, which the schema has not"),
-        ([1, "x"], "list is no row: a dict, a Row or a tuple is"),
-        (None, "NoneType is no row: a dict, a Row or a tuple is"),
+        (Row(a=1, c="x"), "a row without b and with c, which the schema does not have"),
+        ([1, "x"], "list is not a row: return a dict, a Row or a tuple"),
+        (None, "NoneType is not a row: return a dict, a Row or a tuple"),
         ({"a": "1", "b": "x"}, "column 'a':"),
         ({"a": 1.5, "b": "x"}, "column 'a':"),
         ({"a": True, "b": "x"}, "column 'a':"),
@@ -153,26 +153,26 @@ def test_the_ways_to_give_a_row(results: list[Any]) -> None:
         ({"a": 1, "b": "\ud800"}, "column 'b':"),
     ],
 )
-def test_what_does_not_fit_is_found_among_what_does(result: Any, told: str) -> None:
+def test_invalid_values_are_detected_among_valid_ones(result: Any, told: str) -> None:
     good = {"a": 1, "b": "x"}
     layout = ResultLayout(AB)
     for results in ([result], [good] * 5 + [result] + [good] * 4):
         with pytest.raises(Exception):  # noqa: B017, PT011 - of Arrow's or ours
             layout.arrays(results)
-        ((place, reason),) = layout.misfits(results).items()
+        ((place, reason),) = layout.mismatches(results).items()
         assert results[place] is result
         assert reason.startswith(told)
 
 
-def test_a_whole_number_may_come_as_a_float() -> None:
+def test_a_whole_number_may_be_a_float() -> None:
     assert ResultLayout(AB).arrays([(2.0, None), (3, None)])[0].to_pylist() == [2, 3]
 
 
-def test_null_is_refused_where_it_is_declared_not_to_be() -> None:
+def test_null_is_refused_in_a_non_nullable_column() -> None:
     layout = ResultLayout(pa.schema([pa.field("a", pa.int64(), nullable=False)]))
-    with pytest.raises(Misfit):
+    with pytest.raises(SchemaMismatch):
         layout.arrays([(1,), (None,)])
-    assert layout.misfits([(1,), (None,)]) == {1: "column 'a': null, and declared to be not null"}
+    assert layout.mismatches([(1,), (None,)]) == {1: "column 'a': null, but declared as not null"}
 
 
 NESTED = StructType(
@@ -212,13 +212,13 @@ def test_nested_values_are_rows_lists_and_dicts() -> None:
     ("value", "told"),
     [
         (({"at": None}, None), "a row without n"),
-        (({"at": None, "n": "ab"}, None), "str is no list"),
+        (({"at": None, "n": "ab"}, None), "str is not a list"),
         (({"at": None, "n": [0.5]}, None), ""),
-        ((None, {"k": {"y": 1}}), "a row without x and with y, which the schema has not"),
+        ((None, {"k": {"y": 1}}), "a row without x and with y, which the schema does not have"),
     ],
 )
 def test_nested_values_that_do_not_fit(value: Any, told: str) -> None:
-    ((place, reason),) = ResultLayout(arrow_schema(NESTED, "UTC")).misfits([(None, None), value]).items()
+    ((place, reason),) = ResultLayout(arrow_schema(NESTED, "UTC")).mismatches([(None, None), value]).items()
     assert place == 1
     assert reason.partition(": ")[2].startswith(told)
 
@@ -228,7 +228,7 @@ ZONES = ["UTC", "Europe/Vienna", "+02:00", "GMT+2", "UTC+02:00", "-05:30"]
 
 @pytest.mark.parametrize("zone", ZONES)
 def test_times_are_naive_and_the_sessions(zone: str) -> None:
-    """As in a Python UDF; and a time that names its zone is the same moment."""
+    """As in a Python UDF; a time with a zone is the same instant."""
     kind = pa.timestamp("us", tz=zone)
     moment = datetime(2026, 7, 1, 12, 30, 0, 5, tzinfo=UTC)
     array = pa.array([moment, None], kind)
@@ -244,7 +244,7 @@ def test_times_are_naive_and_the_sessions(zone: str) -> None:
     assert back.type == kind
 
 
-def test_an_hour_that_was_there_twice_is_the_first_and_one_that_never_was_is_none_of_the_night() -> None:
+def test_repeated_and_skipped_hours() -> None:
     layout = ResultLayout(pa.schema([("at", pa.timestamp("us", tz="Europe/Vienna"))]))
     (found,) = layout.arrays([(datetime(2026, 10, 25, 2, 30),), (datetime(2026, 3, 29, 2, 30),)])
     assert found.cast(pa.timestamp("us", tz="UTC")).to_pylist() == [
@@ -253,7 +253,7 @@ def test_an_hour_that_was_there_twice_is_the_first_and_one_that_never_was_is_non
     ]
 
 
-def test_a_dead_letter_holds_the_row_as_it_came() -> None:
+def test_a_dead_letter_has_the_input_row() -> None:
     columns = {
         "day": pa.array([date(2026, 1, 2)]),
         "at": pa.array([datetime(2026, 1, 2, 3, 4, 5, 6)]),
@@ -273,7 +273,7 @@ def test_a_dead_letter_holds_the_row_as_it_came() -> None:
     assert given.flatten()[:4] + given.flatten()[5:] == [each for name, each in columns.items() if name != "nan"]
 
 
-def test_of_a_batch_only_the_dead_are_kept() -> None:
+def test_only_failed_rows_of_a_batch_are_stored() -> None:
     batch = pa.RecordBatch.from_pydict(
         {"x": [1, 0, 2], "m": pa.array([[(1, "a")]] * 3, pa.map_(pa.int64(), pa.string()))}
     )

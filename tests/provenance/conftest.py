@@ -1,4 +1,4 @@
-"""One Spark, for the tests of what is captured."""
+"""A Spark session for the tests of capture."""
 
 from __future__ import annotations
 

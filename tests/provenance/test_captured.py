@@ -1,4 +1,4 @@
-"""What Spark reads and writes has its provenance by itself, and a purpose where the run names one."""
+"""Captured reads and writes have provenance automatically, and a purpose if the run states one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def test_reads_and_writes_are_known_by_themselves(spark: SparkSession, tmp_path: Path) -> None:
+def test_reads_and_writes_have_provenance(spark: SparkSession, tmp_path: Path) -> None:
     url, raw, made = f"sqlite:///{tmp_path}/lineage.db", f"{tmp_path}/raw", f"{tmp_path}/made"
     spark.range(5).write.parquet(raw)
     hw.enable(spark, store=url, namespace="tests")
@@ -40,7 +40,7 @@ def test_reads_and_writes_are_known_by_themselves(spark: SparkSession, tmp_path:
         assert [one.context.purpose for one in read] == ["billing", None]
 
 
-def test_a_pipeline_says_what_it_is_for(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_pipeline_states_its_purpose(spark: SparkSession, tmp_path: Path) -> None:
     url, raw, made = f"sqlite:///{tmp_path}/lineage.db", f"{tmp_path}/raw", f"{tmp_path}/made"
     spark.range(5).write.parquet(raw)
     pipeline = hw.Pipeline("billing", namespace="tests")
@@ -57,8 +57,8 @@ def test_a_pipeline_says_what_it_is_for(spark: SparkSession, tmp_path: Path) -> 
         assert created.agent.id == "tests/billing"
 
 
-def test_what_is_dropped_is_deleted(spark: SparkSession, tmp_path: Path) -> None:
-    """Under the name by which the job knew it, and under the table's name where only that is known."""
+def test_a_drop_is_a_deletion(spark: SparkSession, tmp_path: Path) -> None:
+    """Under the name that the job used, and under the table's name if only that is known."""
     url = f"sqlite:///{tmp_path}/lineage.db"
     spark.sql(f"CREATE DATABASE dropping LOCATION '{tmp_path}/tables'")
     try:
@@ -95,7 +95,7 @@ def test_what_is_dropped_is_deleted(spark: SparkSession, tmp_path: Path) -> None
         assert [node.endpoint.name for node in below] == [f"{tmp_path}/copy"], "what came of it stays known"
 
 
-def test_a_run_cannot_be_as_sensitive_as_nothing_is(spark: SparkSession) -> None:
+def test_an_invalid_sensitivity_is_refused(spark: SparkSession) -> None:
     with (
         pytest.raises(ProvenanceInvalid, match="sensitivity_level must be one of"),
         hw.run("orders", sensitivity="top"),

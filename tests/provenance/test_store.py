@@ -1,4 +1,4 @@
-"""Provenance in the store: what runs did, what was stated, and that a statement is no lineage."""
+"""Provenance in the store: derived from runs, and stated; and a statement is no lineage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headwater.formats.wia.elements import Document
 from headwater.model.provenance import Context, Provenance, ProvenanceEvent
 from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
-from tests.exchange.graphs import whole, written
+from tests.exchange.graphs import complete_graph, written
 from tests.support.events import NAMESPACE, at, ds, named_job, run_event, run_id, used
 
 CREATED, MODIFIED, ACCESSED, DELETED = ProvenanceEvent
@@ -28,7 +28,7 @@ def events(store: Store, name: str) -> list[tuple[str | None, str | None]]:
     return [(one.event, one.run_id) for one in store.provenance(name)]
 
 
-def test_what_runs_did(store: Store) -> None:
+def test_provenance_of_runs(store: Store) -> None:
     store.ingest(run_event(run="one", inputs=["raw"], outputs=["made"], minute=1))
     store.ingest(run_event(run="two", outputs=["made"], minute=2))
     store.ingest(run_event("FAIL", run="three", inputs=["made"], outputs=["made"], minute=3))
@@ -42,7 +42,7 @@ def test_what_runs_did(store: Store) -> None:
     assert [one.event for one in store.provenance("raw")] == [ACCESSED]
 
 
-def test_what_a_write_says_it_was(store: Store) -> None:
+def test_the_kind_of_a_write(store: Store) -> None:
     for minute, state in enumerate(("ALTER", "OVERWRITE", "CREATE", "TRUNCATE", "DROP", "RENAME")):
         store.ingest(run_event(run=state, outputs=[changed("made", state)], minute=minute))
     assert events(store, "made") == [
@@ -56,7 +56,7 @@ def test_what_a_write_says_it_was(store: Store) -> None:
     assert [one.operation.method for one in store.provenance("made", event="deleted")] == ["DROP"]
 
 
-def test_a_run_says_what_for_and_for_whom(store: Store) -> None:
+def test_a_run_states_purpose_and_agent(store: Store) -> None:
     facet = {"agent": {"type": "user", "id": "ann"}, "context": {"purpose": "billing", "legal_basis": "contract"}}
     store.ingest(run_event(inputs=["raw"], outputs=["made"], run_facets={"headwater_provenance": facet}))
     (made,), (raw,) = store.provenance("made"), store.provenance("raw")
@@ -65,7 +65,7 @@ def test_a_run_says_what_for_and_for_whom(store: Store) -> None:
         assert one.context == Context("billing", "contract")
 
 
-def test_a_facet_that_breaks_a_rule_says_nothing(store: Store) -> None:
+def test_an_invalid_facet_is_ignored(store: Store) -> None:
     facet = {"agent": {"type": "robot"}, "context": {"purpose": "billing"}}
     store.ingest(run_event(inputs=["raw"], run_facets={"headwater_provenance": facet}))
     (one,) = store.provenance("raw")
@@ -102,7 +102,7 @@ def test_the_same_statement_twice_is_one(store: Store) -> None:
     assert len(store.provenance("made", event="deleted")) == 1
 
 
-def test_who_states_it_is_the_agent_unless_told(store: Store) -> None:
+def test_the_caller_is_the_default_agent(store: Store) -> None:
     store.ingest(run_event(outputs=["made"]))
     store.state_provenance("made", "accessed", at=at(1))
     (one,) = store.provenance("made", event="accessed")
@@ -111,7 +111,7 @@ def test_who_states_it_is_the_agent_unless_told(store: Store) -> None:
 
 
 def test_statements_are_no_lineage(store: Store) -> None:
-    """Neither does a stated write make an edge or a version, nor does it retire what the job itself has said."""
+    """A stated write creates no edge and no version, and retires no statement of the job itself."""
     store.ingest(run_event(inputs=["raw"], outputs=["made"], minute=1))
     store.ingest(run_event(run="next", job="other", inputs=["made"], outputs=["last"], minute=2))
 
@@ -140,7 +140,7 @@ def test_a_stated_creation_is_the_first_write(store: Store) -> None:
     assert [one.event for one in store.provenance("made")] == [MODIFIED, CREATED]
 
 
-def test_a_dataset_says_itself_that_it_was_dropped(store: Store) -> None:
+def test_a_dataset_event_reports_a_drop(store: Store) -> None:
     dropped = changed("made", "DROP")
     store.ingest(run_event(outputs=["made"]))
     store.ingest({"eventTime": at(3).isoformat(), "producer": "urn:catalog", "schemaURL": "urn:x", "dataset": dropped})
@@ -161,7 +161,7 @@ def test_a_dataset_says_itself_that_it_was_dropped(store: Store) -> None:
         ({"purpose": "\0"}, "context.purpose"),
     ],
 )
-def test_what_cannot_be_stated(wrong: dict[str, Any], told: str) -> None:
+def test_invalid_statements_are_refused(wrong: dict[str, Any], told: str) -> None:
     with Store("memory://") as store:
         store.ingest(run_event(outputs=["made"]))
         with pytest.raises(ProvenanceInvalid) as refused:
@@ -169,7 +169,7 @@ def test_what_cannot_be_stated(wrong: dict[str, Any], told: str) -> None:
         assert told in str(refused.value)
         with pytest.raises(QueryError, match="Events: created, modified, accessed, deleted"):
             store.state_provenance("made", "seen")
-        with pytest.raises(QueryError, match="'seen' is no event of provenance"):
+        with pytest.raises(QueryError, match="'seen' is not a provenance event"):
             store.provenance("made", event="seen")
         with pytest.raises(UnknownDataset):
             store.state_provenance("maid", "accessed")
@@ -201,7 +201,7 @@ def test_long_lists_come_in_pages(store: Store) -> None:
     assert store.provenance("made", limit=0) == []
 
 
-def test_with_limited_visibility_only_who_is_visible(store: Store) -> None:
+def test_with_limited_visibility_only_visible_agents(store: Store) -> None:
     store.ingest(run_event(run="hidden", inputs=["raw"], outputs=["made"], minute=1))
     own = run_event(run="own", inputs=["raw"], outputs=["made"], minute=2)
     own["job"]["namespace"] = NAMESPACE
@@ -219,8 +219,8 @@ def test_with_limited_visibility_only_who_is_visible(store: Store) -> None:
 # -- imported ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_imported_is_part_of_it(tmp_path: Path, store_url: str) -> None:
-    graph: Document = whole()
+def test_imported_provenance_is_included(tmp_path: Path, store_url: str) -> None:
+    graph: Document = complete_graph()
     with hw.connect(store_url) as lineage:
         lineage.import_(written(graph, tmp_path / "given.json"))
         by_node = {node["node_id"]: f"public.{node['name']}" for node in graph["nodes"]}

@@ -1,4 +1,4 @@
-"""One Spark for the tests of quality."""
+"""A Spark session for the tests of quality."""
 
 from __future__ import annotations
 

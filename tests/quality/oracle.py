@@ -1,4 +1,4 @@
-"""Quality counted row by row in plain Python, by the words of docs/quality.md: Spark has to agree with it."""
+"""Quality counted row by row in plain Python, as docs/quality.md defines it: Spark must agree with it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from headwater.model.quality import Rule, RuleKind
 Row = dict[str, Any]
 
 
-def breaks(rule: Rule, row: Row, now: datetime) -> bool:
-    """That the row by itself breaks it. Of custom conditions these tests know one: `n + m > 3`."""
+def violates(rule: Rule, row: Row, now: datetime) -> bool:
+    """Whether the row alone violates the rule. These tests use one custom condition: `n + m > 3`."""
     if rule.kind is RuleKind.CUSTOM:
         assert rule.condition == "n + m > 3"
         return row["n"] is not None and row["m"] is not None and not row["n"] + row["m"] > 3
@@ -43,12 +43,12 @@ def keys_of(rule: Rule, rows: Sequence[Row]) -> Counter[tuple[Any, ...]]:
 def failed(rule: Rule, rows: Sequence[Row], now: datetime) -> int:
     if rule.kind is RuleKind.UNIQUE:
         return sum(times - 1 for times in keys_of(rule, rows).values())
-    return sum(breaks(rule, row, now) for row in rows)
+    return sum(violates(rule, row, now) for row in rows)
 
 
 def failing(rule: Rule, rows: Sequence[Row], now: datetime) -> list[Row]:
     if rule.kind is not RuleKind.UNIQUE:
-        return [row for row in rows if breaks(rule, row, now)]
+        return [row for row in rows if violates(rule, row, now)]
     keys = keys_of(rule, rows)
     return [row for row in rows if keys[tuple(row[name] for name in rule.columns)] > 1]
 
@@ -62,7 +62,7 @@ def metrics(rules: Sequence[Rule], rows: Sequence[Row], columns: Sequence[str], 
     for metric, kinds in (("accuracy", (RuleKind.RANGE, RuleKind.PATTERN)), ("timeliness", (RuleKind.FRESH,))):
         asked = [rule for rule in rules if rule.kind in kinds]
         if asked:
-            told[metric] = sum(not any(breaks(rule, row, now) for rule in asked) for row in rows) / len(rows)
+            told[metric] = sum(not any(violates(rule, row, now) for rule in asked) for row in rows) / len(rows)
     mutual = [rule for rule in rules if rule.kind in (RuleKind.UNIQUE, RuleKind.CUSTOM)]
     if mutual:
         told["consistency"] = sum(1 - failed(rule, rows, now) / len(rows) for rule in mutual) / len(mutual)

@@ -1,4 +1,4 @@
-"""What is measured, on real Spark, against rows counted one by one."""
+"""Measurements on real Spark, compared with rows counted one by one."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_every_rule_as_counted_row_by_row(spark: SparkSession, rows: list[dict[s
     ]
 
 
-def test_the_rows_that_break_each_rule(spark: SparkSession) -> None:
+def test_the_rows_that_violate_each_rule(spark: SparkSession) -> None:
     old = NOW - timedelta(days=3)
     values = [
         (1, 1, 0.5, "a", NOW), (1, 2, float("nan"), "b", old), (None, 2, 2.0, "b", None), (3, None, None, None, old),
@@ -95,7 +95,7 @@ def test_the_rows_that_break_each_rule(spark: SparkSession) -> None:
 
 
 def _shown(row: dict[str, Any]) -> str:
-    """Spark gives times in the zone of this machine, without saying so."""
+    """Spark returns times in the zone of this machine, without a zone."""
     at = row["at"]
     return repr([row[name] for name in COLUMNS[:-1]] + [None if at is None else at.astimezone(UTC)])
 
@@ -129,7 +129,7 @@ def test_bounds_of_other_types(spark: SparkSession) -> None:
     assert [each.passed for each in hw.quality(frame, rules).validations] == [False, False, True]
 
 
-def test_no_rows_have_no_shares(spark: SparkSession) -> None:
+def test_without_rows_there_are_no_shares(spark: SparkSession) -> None:
     report = hw.quality(spark.createDataFrame([], SCHEMA), RULES)
     assert report.passed
     assert report.rows == 0
@@ -159,7 +159,7 @@ def test_severity_is_by_the_share_of_rows(spark: SparkSession, failed: float, se
     ],
     ids=lambda value: value.name if isinstance(value, Rule) else "",
 )
-def test_what_cannot_be_asked_is_refused_with_what_there_is(spark: SparkSession, rule: Rule, told: str) -> None:
+def test_unknown_columns_are_refused_with_the_list_of_columns(spark: SparkSession, rule: Rule, told: str) -> None:
     frame = spark.sql("select 1 n, named_struct('inner', 1) s, map(1, 2) m, 1 a, 2 a")
     with pytest.raises(QualityError) as refused:
         hw.quality(frame, [rule])
@@ -167,7 +167,7 @@ def test_what_cannot_be_asked_is_refused_with_what_there_is(spark: SparkSession,
     assert "\n" not in str(refused.value)
 
 
-def test_what_only_the_data_shows_to_be_wrong(spark: SparkSession) -> None:
+def test_errors_that_only_the_data_shows(spark: SparkSession) -> None:
     frame = spark.sql("select 'a' t")
     for rule in (pattern("t", "("), custom("divided", "1 / length('') > 0"), in_range("t", 0)):
         with pytest.raises(QualityError) as refused:
@@ -175,7 +175,7 @@ def test_what_only_the_data_shows_to_be_wrong(spark: SparkSession) -> None:
         assert "\n" not in str(refused.value)
 
 
-def test_rules_that_are_none() -> None:
+def test_invalid_rules() -> None:
     wrong: list[Callable[[], Rule]] = [
         lambda: in_range("n"),
         lambda: in_range("n", float("nan")),
@@ -189,20 +189,20 @@ def test_rules_that_are_none() -> None:
             make()
 
 
-def test_two_rules_of_one_name(spark: SparkSession) -> None:
-    with pytest.raises(QualityError, match=r"Two rules are called 'not_null\(id\)'"):
+def test_two_rules_with_one_name(spark: SparkSession) -> None:
+    with pytest.raises(QualityError, match=r"Two rules have the name 'not_null\(id\)'"):
         hw.quality(spark.range(1), [not_null("id"), not_null("id")])
     with pytest.raises(QualityError, match="There are no rules"):
         hw.quality(spark.range(1), [])
 
 
-def test_a_strict_check_raises_and_names_what_is_broken(spark: SparkSession) -> None:
+def test_a_strict_check_raises_and_names_the_violations(spark: SparkSession) -> None:
     with pytest.raises(RulesBroken, match=r"Quality rules are violated: range\(id, 5..\) by 5\."):
         hw.quality(spark.range(10), [not_null("id"), in_range("id", 5)], strict=True)
     assert hw.quality(spark.range(10), [not_null("id")], strict=True).passed
 
 
-def test_a_rule_nobody_asked(spark: SparkSession) -> None:
+def test_an_unknown_rule_name(spark: SparkSession) -> None:
     report = hw.quality(spark.range(1), [not_null("id")])
     with pytest.raises(QualityError, match=r"There is no rule 'x'\. Rules: not_null\(id\)\."):
         report.failing("x")

@@ -1,4 +1,4 @@
-"""What is measured and said, as the store knows it."""
+"""Measured and stated quality in the store."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_check_is_a_run_with_the_standard_facets(spark: SparkSession, orders: 
         assert lin.upstream(report.dataset).nodes == ()  # a check moves no data
 
 
-def test_a_check_is_of_the_version_that_was_there(spark: SparkSession, tmp_path: Path, sqlite_url: str) -> None:
+def test_a_check_belongs_to_the_measured_version(spark: SparkSession, tmp_path: Path, sqlite_url: str) -> None:
     hw.enable(spark, store=sqlite_url, namespace="shop", spool=tmp_path / "spool", rows="off")
     try:
         with hw.run("load") as first:
@@ -82,7 +82,7 @@ def test_a_check_is_of_the_version_that_was_there(spark: SparkSession, tmp_path:
         assert lin.quality(late.dataset, limit=1) == told[:1]
 
 
-def test_a_derived_frame_is_named_or_not_stored(spark: SparkSession, orders: Path, sqlite_url: str) -> None:
+def test_a_derived_frame_needs_a_dataset_name(spark: SparkSession, orders: Path, sqlite_url: str) -> None:
     part = spark.read.parquet(str(orders)).filter("id > 1")
     with pytest.raises(QualityError, match="name the dataset with dataset="):
         hw.quality(part, [not_null("id")], store=sqlite_url)
@@ -95,7 +95,7 @@ def test_a_derived_frame_is_named_or_not_stored(spark: SparkSession, orders: Pat
         assert hw.quality(both, [not_null("id")], store=lin, dataset="/elsewhere").dataset == report.dataset
 
 
-def test_a_store_that_is_down_costs_a_warning(
+def test_an_unavailable_store_causes_a_warning(
     spark: SparkSession, orders: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "no.db").write_text("This is no database, and it will not become one.")
@@ -124,7 +124,7 @@ def test_without_a_store_nothing_is_stored(
         assert lin.quality(report.dataset)[1].run_id == report.run_id
 
 
-def test_the_source_rows_behind_a_broken_rule(spark: SparkSession, orders: Path) -> None:
+def test_the_source_rows_of_a_violation(spark: SparkSession, orders: Path) -> None:
     """Through a join and a filter, back to the rows that were read."""
     people = [("a", "Ann"), ("b", "Bob")]
     folder = str(orders.parent / "people")
@@ -151,7 +151,7 @@ def test_the_source_rows_behind_a_broken_rule(spark: SparkSession, orders: Path)
 def test_the_source_rows_through_the_job_that_wrote(
     spark: SparkSession, orders: Path, tmp_path: Path, sqlite_url: str
 ) -> None:
-    """What is measured is a table that a captured job wrote; what broke the rule came in where that job read."""
+    """The measured table was written by a captured job; the invalid value came from that job's source."""
     hw.enable(spark, store=sqlite_url, spool=tmp_path / "spool")
     try:
         with hw.run("double"):
@@ -177,7 +177,7 @@ def test_the_document_is_json(spark: SparkSession, orders: Path) -> None:
         "rule_type": "unique",
         "passed": False,
         "failed_count": 1,
-        "details": "id is there only once",
+        "details": "id is unique",
     }
     assert document["anomalies"][1] == {
         "type": "duplicate",

@@ -1,4 +1,4 @@
-"""A ledger to test with, and a clock that goes on when it is told to."""
+"""A ledger for tests, and a clock that the tests set."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Clock:
         self.now += int(seconds * SECOND)
 
 
-class Ear:
-    """What a worker says."""
+class RecordedProgress:
+    """What a worker reports."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -64,7 +64,7 @@ def records(lineage: Lineage, clock: Clock, tmp_path: Path) -> Records:
 
 @pytest.fixture
 def durable(durable_url: str, clock: Clock, tmp_path: Path) -> Iterator[Records]:
-    """The same without the store in memory, for what several connections do."""
+    """The same without the store in memory, for tests with several connections."""
     with Lineage(durable_url) as opened:
         yield Records(opened._database, archive=str(tmp_path / "archive"), now=clock)
 
@@ -74,15 +74,15 @@ def no_compaction() -> str:
 
 
 @pytest.fixture
-def ear() -> Ear:
-    return Ear()
+def progress() -> RecordedProgress:
+    return RecordedProgress()
 
 
 @pytest.fixture
-def new_worker(ear: Ear) -> Callable[..., Worker]:
+def new_worker(progress: RecordedProgress) -> Callable[..., Worker]:
     def make(records: Records, **told: object) -> Worker:
         working = WorkerOptions(**{"compact_at": None, **told})  # type: ignore[arg-type]
-        return records.worker(working, ear, no_compaction)
+        return records.worker(working, progress, no_compaction)
 
     return make
 
@@ -92,7 +92,7 @@ def loader(records: Records, **terms: int) -> QueueLoader:
 
 
 def load_all(records: Records) -> int:
-    """Load everything that can be taken now."""
+    """Loads everything that can be loaded now."""
     loading, total = loader(records), 0
     while (done := loading.load(1_000)).taken:
         total += done.loaded

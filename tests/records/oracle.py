@@ -1,4 +1,4 @@
-"""Traces found the slow and obvious way: by reachability, one pair of nodes after the other."""
+"""Traces computed in a slow and simple way: by reachability, one pair of nodes after the other."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _reachable(node: str, parents: dict[str, set[str]]) -> set[str]:
 
 
 def _distances(leaf: str, lineage: set[str], parents: dict[str, set[str]], together: Any) -> dict[str, int]:
-    """The longest way to the leaf, where nodes that reach each other count as one: raised until nothing changes."""
+    """The longest path to the leaf, with nodes that reach each other as one: raised until nothing changes."""
     distance = dict.fromkeys(lineage, 0)
     changed = True
     while changed:

@@ -1,4 +1,4 @@
-"""Attempts at the archive: what a killed one left goes, who is at work keeps its files, who was given up is refused."""
+"""Attempts at the archive: files of killed ones are removed, running ones keep theirs, abandoned ones cannot commit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OVER = LEASE_DURATION.total_seconds() + 1
 
 
 def write(records: Records, compaction: Compaction, part: int = 0) -> ArchiveFile:
-    """A file of records, and something it needs while it lasts."""
+    """A file of records, and a file that is needed while the attempt runs."""
     records.send({**request("n"), "recordedAt": NOON.timestamp()})
     load_all(records)
     rows = records_of_root(records.database, records.archive, "r").slice(0, 1)
@@ -38,7 +38,7 @@ def on_disk(folder: Path) -> set[str]:
 
 
 def test_two_attempts_of_one_id_leave_the_files_of_one(records: Records, clock: Clock, tmp_path: Path) -> None:
-    """A batch of a stream that was killed is begun again under its id."""
+    """A killed batch of a stream is started again under its id."""
     archive, folder = records.archive, tmp_path / "archive"
     killed = archive.begin("stream", id="batch")
     first = write(records, killed)
@@ -54,10 +54,8 @@ def test_two_attempts_of_one_id_leave_the_files_of_one(records: Records, clock: 
     assert archive.remove_stray_files() == 0
 
 
-def test_what_is_left_of_before_goes_with_the_next_that_is_removed(
-    records: Records, clock: Clock, tmp_path: Path
-) -> None:
-    """Files whose id was committed, but which no commit names: as streams left them when attempts had no names."""
+def test_files_of_older_versions_are_removed_with_the_next(records: Records, clock: Clock, tmp_path: Path) -> None:
+    """Files whose id was committed, but which no commit names: streams left these when attempts had no names."""
     archive, folder = records.archive, tmp_path / "archive"
     begun = archive.begin("stream", id="batch")
     held = write(records, begun)
@@ -69,7 +67,7 @@ def test_what_is_left_of_before_goes_with_the_next_that_is_removed(
     assert on_disk(folder) == {held.path}
 
 
-def test_who_is_at_work_keeps_its_files(records: Records, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_attempt_keeps_its_files(records: Records, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headwater.records.archive.leases._INTERVAL", 0.01)
     slow = records.archive.begin("compaction")
     with lease_renewal(records.archive, slow):
@@ -98,8 +96,8 @@ def said(records: Records, compaction: Compaction) -> int:
         return conn.scalar(select(record_attempt.c.until).where(record_attempt.c.name == compaction.name)) or 0
 
 
-def test_one_that_was_given_up_cannot_be_committed_any_more(records: Records, clock: Clock, tmp_path: Path) -> None:
-    """Even if it was only slow, and though nobody else has committed: its files may be gone."""
+def test_an_abandoned_attempt_cannot_commit(records: Records, clock: Clock, tmp_path: Path) -> None:
+    """Even if it was only slow, and there was no other commit: its files may be gone."""
     slow = records.archive.begin("compaction")
     file = write(records, slow)
     clock.on(OVER)

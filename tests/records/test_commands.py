@@ -1,4 +1,4 @@
-"""`headwater records …`, as a shell runs it."""
+"""The commands `headwater records …`, as in a shell."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ LINES = [line("raw", action="RAW"), line("one", "raw"), line("two", "raw"), line
 
 @pytest.fixture
 def sent(run: Run, tmp_path: Path) -> Run:
-    """Commands, in a folder with a store into which four records were sent and loaded."""
+    """Commands in a folder with a store that has four sent and loaded records."""
     (tmp_path / "requests.jsonl").write_text("\n".join(map(json.dumps, LINES)) + "\n\n")
     assert run("records", "send", "requests.jsonl").code == 0
     assert run("records", "work", "--until-empty").out == "4 records loaded, 0 roots archived.\n"
     return run
 
 
-def test_a_bad_line_is_refused_by_number_and_the_others_are_taken(run: Run, tmp_path: Path) -> None:
+def test_an_invalid_line_is_refused_by_number_and_the_others_are_accepted(run: Run, tmp_path: Path) -> None:
     bad = {**LINES[0], "node_id": None, "records": [{"node_id": "x"}, {"node_id": 5}]}
     lines = [json.dumps(LINES[0]), "{", "", json.dumps(bad), '"\xff', json.dumps(LINES[1])]
     (tmp_path / "r.jsonl").write_bytes("\n".join(lines).encode("latin-1"))
     result = run("records", "send", "r.jsonl")
-    assert (result.code, result.out) == (1, "3 records taken, 3 refused.\n")
+    assert (result.code, result.out) == (1, "3 records accepted, 3 refused.\n")
     assert result.err.splitlines() == [
         "Refused r.jsonl line 2: it is not JSON: Expecting property name enclosed in double quotes at character 3",
         "Refused r.jsonl line 4, record 1: node_id is a string, not a number",
@@ -72,7 +72,7 @@ def test_a_bad_line_is_refused_by_number_and_the_others_are_taken(run: Run, tmp_
 def test_from_stdin_and_many_at_once(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps(request(f"n{number}")) for number in range(12_000))
     done = headwater("records", "send", "-", cwd=tmp_path, input=lines)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "12,000 records taken, 0 refused.\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "12,000 records accepted, 0 refused.\n", "")
     status = json.loads(headwater("records", "status", "--json", cwd=tmp_path).stdout)
     assert status["load_waiting"] == 12_000
 
@@ -95,7 +95,7 @@ def test_the_tree(sent: Run) -> None:
         "invoice-17",
         "└── raw  RAW  2026-11-16 12:00:00  s3://lake/raw",
         "    ├── one  STEP  2026-11-16 12:00:00  s3://lake/one",
-        "    │   └── sum  SUM  2026-11-16 12:00:00  s3://lake/sum  made of 2",
+        "    │   └── sum  SUM  2026-11-16 12:00:00  s3://lake/sum  2 parents",
         "    └── two  STEP  2026-11-16 12:00:00  s3://lake/two",
         "        └── sum  see above",
         "",
@@ -105,7 +105,7 @@ def test_the_tree(sent: Run) -> None:
     assert [step["node_id"] for step in told["traces"][0]["lineage"]] == ["raw", "one", "two", "sum", "FINISHED"]
 
 
-def test_what_is_wrong_is_shown(sent: Run, tmp_path: Path) -> None:
+def test_problems_are_shown(sent: Run, tmp_path: Path) -> None:
     more = [
         line("late", "lost"),
         line("late", "lost", action="OTHER"),
@@ -137,11 +137,11 @@ def test_a_deep_root_is_a_list(run: Run, tmp_path: Path) -> None:
     run("records", "send", "deep.jsonl")
     run("records", "work", "--once")
     out = run("records", "trace", ROOT_ID).out
-    assert out.splitlines()[2].split() == ["Node", "Made", "of", "Done", "When", "(UTC)", "Where"]
+    assert out.splitlines()[2].split() == ["Node", "Parents", "Action", "When", "(UTC)", "Location"]
     assert len(out.splitlines()) == 60 + 5
 
 
-def test_a_root_that_is_not_there(sent: Run) -> None:
+def test_an_unknown_root(sent: Run) -> None:
     result = sent("records", "trace", "invoice-71")
     assert (result.code, result.out) == (1, "")
     assert result.err == "Error: Root 'invoice-71' is not known. Closest: invoice-17.\n"
@@ -158,10 +158,10 @@ def test_the_trace_queue_and_the_status(sent: Run, tmp_path: Path) -> None:
     assert sent("records", "trace", ROOT_ID, "--enqueue", "--action", "RAW").code == 1
 
 
-def test_finding(sent: Run) -> None:
+def test_search(sent: Run) -> None:
     assert [one["node_id"] for one in sent("records", "find", "--node", "sum", "--json").json] == ["sum"]
     assert sent("records", "find", "--action", "SUM").out.splitlines()[1].split()[0] == "sum"
-    assert sent("records", "find", "--location", "s3://elsewhere").out == "No record matches.\n"
+    assert sent("records", "find", "--location", "s3://elsewhere").out == "No matching records.\n"
     assert len(sent("records", "find", "--since", "2026-11-16", "--root", ROOT_ID, "--json").json) == 4
     limited = sent("records", "find", "--limit", "2").out
     assert "Stopped at 2 rows" in limited
@@ -185,7 +185,7 @@ def test_dead_letters(sent: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["1", "1x", "-1s", "soon"])
-def test_a_length_of_time_is_written_with_its_unit(run: Run, wrong: str) -> None:
+def test_durations_need_a_unit(run: Run, wrong: str) -> None:
     result = run("records", "work", "--once", "--window", wrong)
     assert result.code == 2
     assert "is not a duration. Write 500ms, 30s, 1m, 24h or 7d." in result.err
@@ -215,14 +215,14 @@ def test_a_signal_ends_a_worker_between_two_batches(tmp_path: Path, number: sign
     assert (worker.returncode, err, json.loads(out)["loaded"]) == (0, "", 300)
 
 
-def test_a_terminal_sees_how_it_goes(tmp_path: Path) -> None:
-    """A bar while records are taken in, and a line that lives while they are loaded."""
+def test_progress_on_a_terminal(tmp_path: Path) -> None:
+    """A bar while records are sent, and a line that is updated while they are loaded."""
     (tmp_path / "r.jsonl").write_text("\n".join(json.dumps(request(f"n{i}")) for i in range(6_000)))
-    assert "Taking records in" in on_a_terminal("records", "send", "r.jsonl", cwd=tmp_path)
+    assert "Sending records" in on_a_terminal("records", "send", "r.jsonl", cwd=tmp_path)
     assert "records loaded" in on_a_terminal("records", "work", "--until-empty", cwd=tmp_path)
 
 
-def test_the_bar_says_what_is_being_done() -> None:
+def test_the_bar_names_its_phase() -> None:
     phase = CommandPhase()
     assert [phase.describe(0, 0), phase.describe(1, 4)] == ["Reading the plan", "Spark: 1 of 4 tasks"]
     phase.set("Tracing")
@@ -230,7 +230,7 @@ def test_the_bar_says_what_is_being_done() -> None:
 
 
 def on_a_terminal(*arguments: str, cwd: Path) -> str:
-    """What is shown on stderr, if that is a terminal."""
+    """The output on stderr, if that is a terminal."""
     ours, theirs = pty.openpty()
     environment = bare_environment() | {"TERM": "xterm", "COLUMNS": "100"}
     process = subprocess.Popen(

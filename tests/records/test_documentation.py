@@ -1,4 +1,4 @@
-"""docs/records.md: its requests are taken, and its Python does what the comments say.
+"""docs/records.md: its requests are accepted, and its Python does what the comments say.
 
 Its commands are run by tests/docs/test_commands.py.
 """
@@ -21,7 +21,7 @@ def blocks(kind: str) -> list[str]:
     return [block for its, block in found if its == kind]
 
 
-def test_what_it_shows_is_so(run: Run, tmp_path: Path) -> None:
+def test_its_examples_are_correct(run: Run, tmp_path: Path) -> None:
     (tmp_path / "requests.jsonl").write_text(blocks("jsonl")[0])
     for command in (("send", "requests.jsonl"), ("work", "--until-empty")):
         assert run("records", *command).code == 0

@@ -1,4 +1,4 @@
-"""Every record, hot and archived, against the log: what is changed, deleted, put in or exchanged is named."""
+"""Every record, hot and archived, compared with the log: changed, deleted, inserted and exchanged ones are named."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.records.conftest import loader
 
 
 def fill(lineage: Lineage, folder: Path) -> Records:
-    """Two loads of three roots, of which one is archived by itself; everything is hot still."""
+    """Two loads of three roots, one of which is archived; everything is still hot."""
     records = Records(lineage._database, archive=str(folder / "archive"))
     lineage.__dict__["_records"] = records
     for root in ("a", "b", "c"):
@@ -51,23 +51,23 @@ DAMAGE = {
     "a value": ("UPDATE record_hot SET storage_location = 'x' WHERE node_id = 'b1'", "^The hot record b1 of root b"),
     "a time": (
         "UPDATE record_hot SET recorded_at = recorded_at + 1 WHERE node_id = 'c1'",
-        "^The hot record c1 .* none",
+        "^The hot record c1 .* does not contain it",
     ),
     "the order of parents": (
         """UPDATE record_hot SET parent_ids = '["c","c1"]' WHERE node_id = 'c2'""",
-        "^The hot record c2 of root c does not hold: it is none of those that load 2 brought",
+        "^The hot record c2 of root c does not hold: load 2 does not contain it",
     ),
     "a forged record": (
         f"UPDATE record_hot SET storage_location = 's3://x/forged', digest = x'{FORGED}' WHERE node_id = 'b1'",
-        "^The hot record b1 of root b does not hold: it is none of those that load 1 brought",
+        "^The hot record b1 of root b does not hold: load 1 does not contain it",
     ),
     "a deleted record": (
         "DELETE FROM record_hot WHERE node_id = 'b2'",
-        "^Load 1 of records .* of its 4 records the one with the digest [0-9a-f]{32} is missing",
+        "^Load 1 of records .* of its 4 records, the one with the digest [0-9a-f]{32} is missing",
     ),
     "its load": (
         "UPDATE record_hot SET load = 1 WHERE node_id = 'c1'",
-        "^The hot record c1 .* none of those that load 1",
+        "^The hot record c1 .* load 1 does not contain it",
     ),
     "a load of nobody": (
         "UPDATE record_hot SET load = 9 WHERE node_id = 'c1'",
@@ -92,7 +92,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_what_is_changed_in_the_tables_is_named(ledger: tuple[Lineage, Records], kind: str) -> None:
+def test_changes_of_tables_are_named(ledger: tuple[Lineage, Records], kind: str) -> None:
     lineage, _ = ledger
     statement, words = DAMAGE[kind]
     tamper(lineage, statement)
@@ -103,7 +103,7 @@ def test_what_is_changed_in_the_tables_is_named(ledger: tuple[Lineage, Records],
 
 @pytest.mark.parametrize("kind", ["records", "traces"])
 @pytest.mark.parametrize("what", ["a byte", "removed", "exchanged"])
-def test_what_is_done_to_a_file_is_named(ledger: tuple[Lineage, Records], kind: str, what: str) -> None:
+def test_changes_of_files_are_named(ledger: tuple[Lineage, Records], kind: str, what: str) -> None:
     lineage, records = ledger
     archive_root(records.database, records.archive, "b", now=records._now, within=lambda _: None)
     folder = Path(records.archive.location)
@@ -121,8 +121,8 @@ def test_what_is_done_to_a_file_is_named(ledger: tuple[Lineage, Records], kind: 
         lineage.verify()
 
 
-def test_it_holds_from_load_to_expiry(ledger: tuple[Lineage, Records]) -> None:
-    """Hot, hot and archived, archived alone; and one that comes again after it has expired, and expires again."""
+def test_records_verify_from_load_to_expiry(ledger: tuple[Lineage, Records]) -> None:
+    """Hot, hot and archived, only archived; and one that is sent again after it has expired, and expires again."""
     lineage, records = ledger
     found = lineage.verify()
     assert (found.records, found.archive_files) == (8, 2)
@@ -143,8 +143,8 @@ def test_it_holds_from_load_to_expiry(ledger: tuple[Lineage, Records]) -> None:
     assert lineage.verify().records == 6
 
 
-def test_what_was_there_before_there_were_digests_is_named_as_not_covered(ledger: tuple[Lineage, Records]) -> None:
-    """As a store of an earlier version has it: no entries about loads and commits, no hashes."""
+def test_records_without_digests_are_listed_as_not_covered(ledger: tuple[Lineage, Records]) -> None:
+    """A store of an earlier version: no entries about loads and commits, no hashes."""
     lineage, records = ledger
     tamper(
         lineage,
@@ -154,15 +154,15 @@ def test_what_was_there_before_there_were_digests_is_named_as_not_covered(ledger
     )
     found = lineage.verify()
     assert any(line.startswith("8 records from before") for line in found.not_covered)
-    assert any(line.startswith("2 files of the archive from before") for line in found.not_covered)
+    assert any(line.startswith("2 archive files from before") for line in found.not_covered)
     archive_root(records.database, records.archive, "b", now=records._now, within=lambda _: None)
-    assert any(line.startswith("2 files of the archive from before") for line in lineage.verify().not_covered)
+    assert any(line.startswith("2 archive files from before") for line in lineage.verify().not_covered)
     tamper(lineage, "DELETE FROM record_file WHERE path = (SELECT min(path) FROM record_file WHERE kind = 'traces')")
     with pytest.raises(EvidenceBroken, match=r"^The file traces/.*the log names it"):
         lineage.verify()
 
 
-def test_on_either_database(durable_url: str, tmp_path: Path) -> None:
+def test_on_both_databases(durable_url: str, tmp_path: Path) -> None:
     with Lineage(durable_url) as lineage:
         fill(lineage, tmp_path)
         assert lineage.verify().records == 8

@@ -1,5 +1,5 @@
-"""A hot record goes for one reason alone, its expiry, which the log has. Whatever else is done to records is named: on
-both databases, to records that are hot, hot and archived, or archived alone."""
+"""The only legitimate deletion of a hot record is its expiry, which the log records. Any other change of records is
+named: on both databases, for records that are hot, hot and archived, or only archived."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def archive(records: Records, root: str) -> None:
     archive_root(records.database, records.archive, root, now=records._now, within=lambda _: None)
 
 
-def make_due(records: Records, root: str) -> None:
+def make_expirable(records: Records, root: str) -> None:
     with records.database.write() as conn:
         conn.execute(update(record_hot).where(HOT.root_id == root).values(ttl_expiry=0))
 
 
 @pytest.fixture
 def ledger(durable_url: str, tmp_path: Path) -> Iterator[tuple[Lineage, Records]]:
-    """Root a is hot and archived, b has expired, c is hot alone; a1 to b2 are of load 1, c1 and c2 of load 2."""
+    """Root a is hot and archived, b has expired, c is only hot; a1 to b2 are of load 1, c1 and c2 of load 2."""
     with Lineage(durable_url) as lineage:
         records = fill(lineage, tmp_path)
         archive(records, "b")
-        make_due(records, "b")
+        make_expirable(records, "b")
         assert records.archive.expire() == 2
         yield lineage, records
 
@@ -93,14 +93,16 @@ def test_a_changed_record_is_named(ledger: tuple[Lineage, Records], node: str, w
 
 
 def test_a_deleted_record_is_named(ledger: tuple[Lineage, Records]) -> None:
-    """By its names where it is archived; by its digest where it was hot alone."""
+    """By its ids if it is archived; by its digest if it was only hot."""
     lineage, _ = ledger
     tamper(lineage, delete(record_hot).where(hot("a1")))
-    with pytest.raises(EvidenceBroken, match=r"^The hot record a1 of root a .* missing: load 1 .* it has not expired"):
+    with pytest.raises(
+        EvidenceBroken, match=r"^The hot record a1 of root a .* missing: load 1 .* the log has no expiry of it"
+    ):
         lineage.verify()
 
 
-def test_a_deleted_record_that_is_nowhere_else_is_named_by_its_load(ledger: tuple[Lineage, Records]) -> None:
+def test_a_deleted_record_without_a_copy_is_named_by_its_load(ledger: tuple[Lineage, Records]) -> None:
     lineage, _ = ledger
     digest = record_digest("c", "c1", ["c"], "READ", "s3://x/c1").hex()
     tamper(lineage, delete(record_hot).where(hot("c1")))
@@ -108,16 +110,23 @@ def test_a_deleted_record_that_is_nowhere_else_is_named_by_its_load(ledger: tupl
         lineage.verify()
 
 
-@pytest.mark.parametrize("load", [1, 2, 3])
-def test_a_record_put_in_is_named(ledger: tuple[Lineage, Records], load: int) -> None:
+@pytest.mark.parametrize(
+    ("load", "reason"),
+    [
+        (1, "load 1 does not contain it"),
+        (2, "load 2 does not contain it"),
+        (3, "it is of load 3, which the log does not know"),
+    ],
+)
+def test_an_inserted_record_is_named(ledger: tuple[Lineage, Records], load: int, reason: str) -> None:
     lineage, _ = ledger
     tamper(lineage, insert(record_hot).values(**forged("d", "d1", "s3://x/forged", load)))
-    with pytest.raises(EvidenceBroken, match=rf"^The hot record d1 of root d does not hold: it is .* load {load}"):
+    with pytest.raises(EvidenceBroken, match=rf"^The hot record d1 of root d does not hold: {reason}"):
         lineage.verify()
 
 
 def test_an_expired_record_that_is_hot_again_is_named(ledger: tuple[Lineage, Records]) -> None:
-    """Put back under the load that once brought it."""
+    """Inserted again under its original load."""
     lineage, records = ledger
     with Lineage("memory://") as other:
         records_there = Records(other._database)
@@ -152,13 +161,13 @@ def test_exchanged_records_are_named(ledger: tuple[Lineage, Records], column: st
 
 
 def send_again(records: Records) -> None:
-    """b1, which has expired, comes again: it is hot by load 3, and archived by load 1."""
+    """b1, which has expired, is sent again: it is hot by load 3, and archived by load 1."""
     again = {"node_id": "b1", "parent_id": "b", "storage_location": "s3://x/b1"}
     records.send({"root_id": "b", "action_taken": "READ", "records": [again]})
     assert loader(records).load(10).loaded == 1
 
 
-def test_a_record_that_came_again_and_is_deleted_is_named(ledger: tuple[Lineage, Records]) -> None:
+def test_a_record_that_was_sent_again_and_deleted_is_named(ledger: tuple[Lineage, Records]) -> None:
     """The archive has the same content by another load."""
     lineage, records = ledger
     send_again(records)
@@ -168,7 +177,7 @@ def test_a_record_that_came_again_and_is_deleted_is_named(ledger: tuple[Lineage,
         lineage.verify()
 
 
-def test_a_record_that_came_again_and_is_moved_to_its_first_load_is_named(ledger: tuple[Lineage, Records]) -> None:
+def test_a_record_that_was_sent_again_and_moved_to_its_first_load_is_named(ledger: tuple[Lineage, Records]) -> None:
     lineage, records = ledger
     with records.database.read() as conn:
         leaves = bytes(conn.execute(select(LOAD.leaves).where(LOAD.load == 1)).scalar_one())
@@ -178,14 +187,16 @@ def test_a_record_that_came_again_and_is_moved_to_its_first_load_is_named(ledger
     first = int.from_bytes(leaves[start + 16 : start + 24], signed=True)
     values = {"load": 1, "recorded_at": first, "day": first // 86_400_000_000}
     tamper(lineage, update(record_hot).where(hot("b1")).values(**values))
-    with pytest.raises(EvidenceBroken, match=r"^The hot record b1 of root b does not hold: by the log it has expired"):
+    with pytest.raises(
+        EvidenceBroken, match=r"^The hot record b1 of root b does not hold: according to the log it has expired"
+    ):
         lineage.verify()
 
 
-def test_it_holds_when_what_came_again_expires_again(ledger: tuple[Lineage, Records]) -> None:
+def test_it_verifies_when_a_record_expires_twice(ledger: tuple[Lineage, Records]) -> None:
     lineage, records = ledger
     send_again(records)
-    make_due(records, "b")
+    make_expirable(records, "b")
     with records.database.write() as conn:
         conn.execute(update(record_archived_root).values(upto=99))
     assert records.archive.expire() == 1
@@ -215,7 +226,7 @@ DAMAGED_EXPIRIES: dict[str, tuple[Executable, str]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGED_EXPIRIES)
-def test_what_is_done_to_expiries_is_named(ledger: tuple[Lineage, Records], kind: str) -> None:
+def test_changes_of_expiries_are_named(ledger: tuple[Lineage, Records], kind: str) -> None:
     lineage, _ = ledger
     statement, words = DAMAGED_EXPIRIES[kind]
     tamper(lineage, statement)
@@ -224,8 +235,8 @@ def test_what_is_done_to_expiries_is_named(ledger: tuple[Lineage, Records], kind
 
 
 @pytest.mark.parametrize("what", ["flipped", "deleted", "inserted", "exchanged"])
-def test_what_is_done_to_archived_records_is_named(ledger: tuple[Lineage, Records], what: str) -> None:
-    """As somebody does who writes files that can be read, and the books about them."""
+def test_changes_of_archived_records_are_named(ledger: tuple[Lineage, Records], what: str) -> None:
+    """By an attacker who writes readable files, and lists them in the store."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -246,11 +257,11 @@ def test_what_is_done_to_archived_records_is_named(ledger: tuple[Lineage, Record
         shutil.move(folder / "aside", second)
     else:
         pq.write_table(changed, first)
-    with pytest.raises(EvidenceBroken, match=r"^The file records/.* of the archive does not hold: its bytes are not"):
+    with pytest.raises(EvidenceBroken, match=r"^The file records/.* of the archive does not hold: its SHA-256 differs"):
         lineage.verify()
 
 
-def test_loads_from_before_expiries_were_logged_are_named_as_not_covered(
+def test_loads_of_older_versions_are_listed_as_not_covered(
     durable_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def before(details: Any) -> str:

@@ -1,4 +1,4 @@
-"""Requests: what is taken, what is refused, and in which words."""
+"""Requests: which are accepted, which are refused, and with which message."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_whole_request_for_one_record() -> None:
     }
 
 
-def test_what_a_record_says_itself_wins() -> None:
+def test_fields_of_a_record_take_precedence() -> None:
     own = {"node_id": "n", "root_id": "R", "parent_id": "P", "action_taken": "B", "storage_location": "other"}
     for request in ({**WHOLE, "record": own}, {**WHOLE, "records": [own]}, {"records": [own]}):
         assert read(request)[0] == [Record("R", "n", ("P",), "B", "other", NOON)]
@@ -63,7 +63,7 @@ def test_several_parents() -> None:
     assert record.parent_ids == ("x", "y")
 
 
-def test_the_order_of_parents_makes_no_other_record() -> None:
+def test_the_order_of_parents_does_not_matter() -> None:
     one, other = (Record("r", "n", parents, "A", "l", NOON) for parents in (("a", "b"), ("b", "a")))
     assert one.digest == other.digest
     assert one.digest != Record("r", "n", ("a",), "A", "l", NOON).digest
@@ -110,10 +110,13 @@ def test_times(time: Any, moment: datetime) -> None:
         ({**WHOLE, "root_id": "x" * 1_025}, "root_id has 1,025 characters; the limit is 1,024"),
         ({**WHOLE, "action_taken": "x" * 257}, "action_taken has 257 characters; the limit is 256"),
         ({**WHOLE, "storage_location": "x" * 8_193}, "storage_location has 8,193 characters; the limit is 8,192"),
-        ({**WHOLE, "node_id": "a\0b"}, "node_id holds a NUL or half a surrogate pair, which no database text can"),
+        (
+            {**WHOLE, "node_id": "a\0b"},
+            "node_id contains a NUL or half a surrogate pair, which a database cannot store",
+        ),
         (
             {**WHOLE, "parent_id": "\ud800"},
-            "parent_id holds a NUL or half a surrogate pair, which no database text can",
+            "parent_id contains a NUL or half a surrogate pair, which a database cannot store",
         ),
         ({**WHOLE, "parent_ids": "p"}, "parent_ids is a list, not a string"),
         ({**WHOLE, "parent_ids": []}, "parent_ids has 0 entries; the limit is 1 to 10,000"),
@@ -128,11 +131,11 @@ def test_times(time: Any, moment: datetime) -> None:
         ({**WHOLE, "recordedAt": "1800-01-01"}, "recordedAt lies outside the years 1900 to 9999"),
     ],
 )
-def test_what_is_refused(request_: Any, words: str) -> None:
+def test_refusals(request_: Any, words: str) -> None:
     assert reason(request_) == words
 
 
-def test_what_is_published_can_be_read_back_to_the_microsecond() -> None:
+def test_published_times_keep_microseconds() -> None:
     record = Record("r", "n", ("a", "b"), "A", "l", NOON.replace(microsecond=123_457))
     assert read_record(queue_body(record)) == record
     assert read_record(record.document()) == Record("r", "n", ("a", "b"), "A", "l", NOON)
@@ -140,7 +143,7 @@ def test_what_is_published_can_be_read_back_to_the_microsecond() -> None:
         read_record({**record.document(), "node_id": None})
 
 
-def test_the_valid_ones_are_taken_and_the_others_refused_by_number(records: Records) -> None:
+def test_valid_records_are_accepted_and_others_refused_by_number(records: Records) -> None:
     sent = records.send(
         [
             {**WHOLE, "node_id": "n0"},
@@ -157,7 +160,7 @@ def test_the_valid_ones_are_taken_and_the_others_refused_by_number(records: Reco
     assert {one.record.node_id for one in records.find()} == {"n0", "n1", "n2"}
 
 
-def test_one_request_needs_no_list_and_any_text_comes_back(records: Records) -> None:
+def test_one_request_needs_no_list_and_any_text_is_preserved(records: Records) -> None:
     odd = "näme \U0001f300 'quoted' \"twice\" \\ %s ; -- \u202e \n"
     sent = records.send({**WHOLE, "root_id": odd, "node_id": odd, "action_taken": odd, "storage_location": odd})
     assert sent.node_ids == (odd,)

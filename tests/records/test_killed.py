@@ -1,4 +1,4 @@
-"""kill -9 of intake and workers at any moment: what was acknowledged is hot or archived, and exactly once."""
+"""kill -9 of intake and workers at random moments: acknowledged records are hot or archived, exactly once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ = single_root.archive_root  # imported before there are children, who would ta
 
 
 class Pipe:
-    """What a child says to its parent; also as the ear of a worker."""
+    """What a child reports to its parent; also the progress of a worker."""
 
     def __init__(self, end: int) -> None:
         self._end = end
@@ -51,7 +51,7 @@ def working(records: Records, pipe: Pipe) -> Worker:
     return records.worker(WorkerOptions(timedelta(0), 1, terms, compact_at=None), pipe, lambda: "")
 
 
-def take_in(url: str, archive: str, number: int, pipe: Pipe) -> None:
+def send_records(url: str, archive: str, number: int, pipe: Pipe) -> None:
     chance = random.Random(number)
     with Lineage(url) as lineage:
         for step in range(100_000):
@@ -93,10 +93,10 @@ def child(task: Callable[[str, str, int, Pipe], None], url: str, archive: str, n
 
 
 def killed(url: str, archive: str, rounds: int) -> None:
-    """In each round one takes in and two work, and all are killed; what they said is told."""
+    """In each round one process sends and two work, and all are killed; returns what they acknowledged."""
     chance = random.Random(rounds)
     for number in range(rounds):
-        children = [child(task, url, archive, number) for task in (take_in, work, work)]
+        children = [child(task, url, archive, number) for task in (send_records, work, work)]
         pipes = [os.fdopen(reading, "rb") for _, reading in children]
         heard = [pipes[0].readline() for _ in range(chance.randint(1, 200))]  # so that they have begun
         if number == 0:  # once, a worker too, however slowly it starts
@@ -112,7 +112,7 @@ def killed(url: str, archive: str, rounds: int) -> None:
 
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(120, marks=pytest.mark.long)])
-def test_every_acknowledged_record_is_there_exactly_once(durable_url: str, tmp_path: Path, rounds: int) -> None:
+def test_acknowledged_records_are_stored_exactly_once(durable_url: str, tmp_path: Path, rounds: int) -> None:
     """Three are killed in each round."""
     archive = str(tmp_path / "archive")
     told = subprocess.run(
@@ -134,10 +134,10 @@ def test_every_acknowledged_record_is_there_exactly_once(durable_url: str, tmp_p
         working(records, Pipe(silent)).run(until_empty=True)
         os.close(silent)
         assert records.dead_letters() == []
-        judge(records, sent)
+        check_archive(records, sent)
 
 
-def judge(records: Records, sent: set[tuple[str, str]]) -> None:
+def check_archive(records: Records, sent: set[tuple[str, str]]) -> None:
     files = records.archive.storage()
     archived: Counter[bytes] = Counter()
     for file in records.archive.live_files("records"):
@@ -166,7 +166,7 @@ def leaves(records: Records, root: str) -> list[tuple[str, list[str]]]:
 
 
 def check_traces(records: Records) -> None:
-    """The trace files have every leaf of what is archived, and each once."""
+    """The trace files have every leaf of the archive, each once."""
     files = records.archive.storage()
     roots: set[str] = set()
     found: Counter[tuple[str, str]] = Counter()

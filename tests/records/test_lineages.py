@@ -1,4 +1,4 @@
-"""The kernel against the oracle: trees, joins, orphans, cycles, conflicts, whatever records can be made to say."""
+"""The kernel against the oracle: trees, joins, orphans, cycles, conflicts, any possible records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def traced(loaded: Iterable[LoadedRecord]) -> dict[tuple[str, str], dict[str, An
     return found
 
 
-def judge(loaded: list[LoadedRecord]) -> None:
+def check_archive(loaded: list[LoadedRecord]) -> None:
     found, wanted = traced(loaded), expected(loaded)
     assert found.keys() == wanted.keys()
     for leaf, row in found.items():
@@ -58,7 +58,7 @@ NAMES = [*"abcdefgh", "é", "FINISHED", "root"]
 
 @st.composite
 def ledgers(draw: st.DrawFn) -> list[LoadedRecord]:
-    """A few small roots in which anything may be anybody's parent; some nodes are told of more than once."""
+    """A few small roots in which any node may be a parent of any other; some nodes have several records."""
     rows = []
     for root in draw(st.lists(st.sampled_from(["r", "s", "root", "a"]), min_size=1, max_size=3, unique=True)):
         for _ in range(draw(st.integers(1, 10))):
@@ -69,21 +69,21 @@ def ledgers(draw: st.DrawFn) -> list[LoadedRecord]:
     return rows
 
 
-def judge_any_graph(examples: int) -> None:
-    settings(max_examples=examples, deadline=None)(given(ledgers())(judge))()
+def check_any_graph(examples: int) -> None:
+    settings(max_examples=examples, deadline=None)(given(ledgers())(check_archive))()
 
 
 @pytest.mark.parametrize("examples", [60, pytest.param(200, marks=pytest.mark.long)])
 def test_any_graph(examples: int) -> None:
-    judge_any_graph(examples)
+    check_any_graph(examples)
 
 
 @pytest.mark.parametrize("examples", [25, pytest.param(80, marks=pytest.mark.long)])
-def test_any_graph_by_hand_and_in_pieces(monkeypatch: pytest.MonkeyPatch, examples: int) -> None:
+def test_any_graph_directly_and_in_parts(monkeypatch: pytest.MonkeyPatch, examples: int) -> None:
     monkeypatch.setattr(walks, "_DEEP_LEVELS", -1)
     monkeypatch.setattr(walks, "_NARROW_FACTOR", 10**9)
     monkeypatch.setattr(walks, "_MAX_PAIRS", 3)
-    judge_any_graph(examples)
+    check_any_graph(examples)
 
 
 def chain(length: int, root: str = "r") -> list[LoadedRecord]:
@@ -92,7 +92,7 @@ def chain(length: int, root: str = "r") -> list[LoadedRecord]:
 
 
 def ladder(length: int, root: str = "l") -> list[LoadedRecord]:
-    """Everyone was made of the two before: as many ways as there are rabbits."""
+    """Every node is made of the two before: the number of paths is a Fibonacci number."""
     names = [root, *(f"{root}-{number}" for number in range(length))]
     return [record(names[1], root, root=root)] + [
         record(names[place], names[place - 1], names[place - 2], root=root) for place in range(2, length + 1)
@@ -100,7 +100,7 @@ def ladder(length: int, root: str = "l") -> list[LoadedRecord]:
 
 
 @pytest.mark.parametrize("make", [chain, ladder])
-def test_deep_ones(make: Any) -> None:
+def test_deep_roots(make: Any) -> None:
     loaded = make(5_000)
     (row,) = traced(loaded).values()
     assert [step["node_id"] for step in row["lineage"][:-1]] == [one.record.node_id for one in loaded]
@@ -118,10 +118,10 @@ def grown(seed: int, count: int, most_parents: int, root: str) -> list[LoadedRec
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
-def test_wide_and_tall_ones_together(seed: int) -> None:
-    """Small and middling roots, trees and joins, in one table: wide enough that every step is one of numpy's."""
+def test_wide_and_deep_roots_together(seed: int) -> None:
+    """Small and medium roots, trees and joins, in one table: wide enough that every step is one of numpy."""
     rows = [one for number in range(60) for one in grown(seed + number, 12, 1 + number % 3, f"s{number}-")]
-    judge([*rows, *grown(seed, 90, 1, "tree"), *grown(seed, 60, 2, "dag"), *chain(80, "c")])
+    check_archive([*rows, *grown(seed, 90, 1, "tree"), *grown(seed, 60, 2, "dag"), *chain(80, "c")])
 
 
 @pytest.mark.parametrize("count", [3_000, pytest.param(10_000, marks=pytest.mark.long)])
@@ -136,9 +136,9 @@ def test_every_leaf_of_a_bush(count: int) -> None:
         assert [step["node_id"] for step in row["lineage"][:-1]] == [f"n{number}" for number in reversed(path)]
 
 
-def test_the_first_to_be_loaded_holds_and_the_same_again_is_no_conflict() -> None:
+def test_the_first_loaded_content_counts_and_a_repetition_is_no_conflict() -> None:
     first, second = record("a", action="ONE", load=1), record("a", action="TWO", load=2)
-    judge([first, second, record("b", "a")])
+    check_archive([first, second, record("b", "a")])
     (row,) = traced([second, record("b", "a"), first]).values()
     assert row["lineage"][0]["action_taken"] == "ONE"
     assert row["conflicts"] == ["a"]
@@ -146,7 +146,7 @@ def test_the_first_to_be_loaded_holds_and_the_same_again_is_no_conflict() -> Non
     assert row["conflicts"] == []
 
 
-def test_a_cycle_that_nothing_leaves_has_a_leaf_all_the_same() -> None:
+def test_a_cycle_without_exit_has_a_leaf() -> None:
     rows = [record("a", "c", at=1), record("b", "a", at=9), record("c", "b", at=9), record("d", "d", at=3)]
     found = traced(rows)
     assert found.keys() == {("r", "c"), ("r", "d")}
@@ -154,7 +154,7 @@ def test_a_cycle_that_nothing_leaves_has_a_leaf_all_the_same() -> None:
     assert found["r", "d"]["cycle"] == ["d"]
 
 
-def test_the_root_may_be_recorded_itself() -> None:
+def test_the_root_may_be_a_record() -> None:
     (row,) = traced([record("r", "r"), record("a", "r")]).values()
     assert [step["node_id"] for step in row["lineage"]] == ["r", "a", "FINISHED"]
     assert row["complete"]
@@ -162,7 +162,7 @@ def test_the_root_may_be_recorded_itself() -> None:
     assert row["cycle"] == ["a", "r"]
 
 
-def test_nothing_in_nothing_out() -> None:
+def test_no_records() -> None:
     assert trace_table(table([]), finished=FINISH).num_rows == 0
 
 
@@ -172,7 +172,7 @@ def test_chunks_make_no_difference() -> None:
     assert trace_table(parts, finished=FINISH).equals(trace_table(whole, finished=FINISH))
 
 
-def test_pieces_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walks, "_MAX_PAIRS", 100)
     sizes = [batch.num_rows for batch in trace_batches(table(grown(1, 500, 1, "x")), finished=FINISH)]
     assert len(sizes) > 3

@@ -1,4 +1,4 @@
-"""Stores from before there were records, and from before the archive knew its keys."""
+"""Stores of versions without records, and of versions without key filters in the archive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.events import run_event
 from tests.support.versions import take_back
 
 
-def test_a_store_with_data_takes_records_after_the_upgrade(durable_url: str) -> None:
+def test_a_store_with_data_accepts_records_after_the_upgrade(durable_url: str) -> None:
     with Lineage(durable_url) as lineage:
         lineage.ingest(run_event(inputs=["a"], outputs=["b"]))
         take_back(lineage, "0002")
@@ -31,8 +31,8 @@ def test_a_store_with_data_takes_records_after_the_upgrade(durable_url: str) -> 
         assert len(lineage.records.trace("r").traces) == 2
 
 
-def test_an_archive_of_before_is_read_on_and_what_was_left_in_it_goes(durable_url: str, tmp_path: Path) -> None:
-    """Nothing is known of its files' keys, and one that was begun then is known by its id alone."""
+def test_an_older_archive_is_readable_and_its_stray_files_are_removed(durable_url: str, tmp_path: Path) -> None:
+    """Its files have no key filters, and an attempt of that time has only its id."""
     with Lineage(durable_url) as lineage:
         records = lineage.records.at(str(tmp_path / "archive"))
         records.send([request("n"), request("m", root="other")])

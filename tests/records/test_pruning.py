@@ -1,4 +1,4 @@
-"""Which files are opened: those that may hold what is looked for, and those of before, of which nothing is known."""
+"""Which files are opened: those that may contain the key, and older ones without filters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOTS = [f"root-{number}" for number in range(12)]
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many files each scan has been given."""
+    """The number of files that each scan gets."""
     counts: list[int] = []
     real = reading._scan
 
@@ -37,7 +37,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["keys", "an archive of before"])
-def test_only_what_may_hold_it_is_opened(records: Records, clock: Clock, opened: list[int], known: bool) -> None:
+def test_only_files_that_may_contain_the_key_are_opened(
+    records: Records, clock: Clock, opened: list[int], known: bool
+) -> None:
     for root in ROOTS:
         records.send([request(f"{root}/a", root=root), request(f"{root}/b", root=root)])
     load_all(records)
@@ -62,7 +64,7 @@ names = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=200)
 
 @settings(deadline=None)
 @given(names, names)
-def test_a_sieve_lets_through_all_that_it_is_of(some: list[str], others: list[str]) -> None:
+def test_a_bloom_filter_has_no_false_negatives(some: list[str], others: list[str]) -> None:
     one, other = keys_of_file(some, others), keys_of_file(others, some)
     keys = [key_of_id(name) for name in some]
     roots = BloomFilter(one.roots)
@@ -74,14 +76,14 @@ def test_a_sieve_lets_through_all_that_it_is_of(some: list[str], others: list[st
     assert BloomFilter(other.nodes).might_contain(keys)
 
 
-def test_few_others_fall_through() -> None:
+def test_a_bloom_filter_has_few_false_positives() -> None:
     roots = BloomFilter(keys_of_file(f"root-{number}" for number in range(20_000)).roots)
     assert len(roots.bits) <= 2 * 20_000
     through = sum(roots.might_contain([key_of_id(f"other-{number}")]) for number in range(5_000))
     assert through < 5_000 * 0.05
 
 
-def test_spark_and_we_say_the_same_of_a_file() -> None:
+def test_spark_and_python_compute_the_same_filter() -> None:
     import pyarrow as pa
 
     roots, nodes = [f"r{i // 3}" for i in range(50)], [f"n{i}" for i in range(50)]

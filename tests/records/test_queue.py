@@ -1,4 +1,4 @@
-"""The queue: hidden while it is worked on, shown again, given up, replayed; and loading exactly once."""
+"""The queue: visibility timeout, redelivery, dead letters, replay; and loading exactly once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows(records: Records, table: object = record_hot) -> int:
         return conn.scalar(select(func.count()).select_from(table)) or 0  # type: ignore[arg-type]
 
 
-def test_what_is_taken_is_hidden_until_its_time_is_up(records: Records, clock: Clock) -> None:
+def test_taken_messages_are_hidden_until_the_visibility_timeout(records: Records, clock: Clock) -> None:
     send(records, 3)
 
     def take(token: str) -> list[int]:
@@ -61,7 +61,7 @@ def test_what_is_taken_is_hidden_until_its_time_is_up(records: Records, clock: C
 def test_a_worker_that_was_too_slow_loads_nothing(
     records: Records, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its lease ran out between taking and loading, and another has loaded in the meantime."""
+    """Its lease expired between taking and loading, and another worker has loaded in the meantime."""
     send(records, 4)
     others: list[LoadResult] = []
     read = loading._read
@@ -80,9 +80,7 @@ def test_a_worker_that_was_too_slow_loads_nothing(
     assert (rows(records), rows(records, record_queue)) == (4, 0)
 
 
-def test_the_same_again_changes_nothing_and_another_content_is_kept_as_a_conflict(
-    records: Records, clock: Clock
-) -> None:
+def test_a_repetition_changes_nothing_and_another_content_is_a_conflict(records: Records, clock: Clock) -> None:
     records.send(request("n", action="ONE"))
     load_all(records)
     clock.on(5)
@@ -97,7 +95,7 @@ def test_the_same_again_changes_nothing_and_another_content_is_kept_as_a_conflic
     assert (conflict.held.action_taken, [other.action_taken for other in conflict.others]) == ("ONE", ["TWO"])
 
 
-def test_a_poisoned_message_costs_only_itself(records: Records, clock: Clock) -> None:
+def test_a_poison_message_affects_no_other(records: Records, clock: Clock) -> None:
     send(records, 5)
     poison(records)
     poison(records, {**request("x"), "root_id": 7})
@@ -118,8 +116,8 @@ def test_a_poisoned_message_costs_only_itself(records: Records, clock: Clock) ->
     assert letters[0].failed_at - letters[0].enqueued_at == timedelta(minutes=4)
 
 
-def test_what_the_database_refuses_is_told_from_the_rest(durable: Records, clock: Clock) -> None:
-    """A trigger stands for whatever a database may have against one row."""
+def test_a_record_that_the_database_refuses_is_separated(durable: Records, clock: Clock) -> None:
+    """A trigger represents any reason why a database may refuse one row."""
     with durable.database.write() as conn:
         if durable.database.is_sqlite:
             conn.execute(
@@ -155,19 +153,19 @@ def test_dead_letters_are_replayed_by_number_or_all(records: Records, clock: Clo
     assert (rows(records), rows(records, record_dead_letter)) == (1, 0)
 
 
-def a_line(text: str, **about: object) -> dict[str, object]:
-    """As a stream gives one up."""
+def refused_line(text: str, **about: object) -> dict[str, object]:
+    """A dead letter of a stream."""
     return {"line": text, "file": "file:///landing/a.jsonl", "landed": 1_700_000_000_000_000, "nth": 2, **about}
 
 
-def test_a_line_of_a_stream_is_replayed_as_it_was(records: Records, clock: Clock) -> None:
-    """All of it: the records that were taken then come again under their ids, and those that were not come at last."""
+def test_a_line_of_a_stream_is_replayed(records: Records, clock: Clock) -> None:
+    """All of it: records that were accepted then get the same ids again, and the others are accepted now."""
     many = {
         **request("-", action="LINE"),
         "node_id": None,
         "records": [{"storage_location": "x" * 20_000}, {"storage_location": "y", "node_id": "named"}],
     }
-    body = a_line(json.dumps(many))
+    body = refused_line(json.dumps(many))
     with records.database.write() as conn:
         queue.add_dead_letters(conn, queue.LOAD, [(body, "record 0: too long")], clock.now)
     records.replay()
@@ -188,15 +186,15 @@ def test_a_line_of_a_stream_is_replayed_as_it_was(records: Records, clock: Clock
     assert records.dead_letters() == []
 
 
-def test_a_line_that_is_no_json_costs_only_itself(records: Records) -> None:
-    poison(records, a_line("{not json"))
+def test_a_line_that_is_not_json_affects_no_other(records: Records) -> None:
+    poison(records, refused_line("{not json"))
     send(records, 2)
     done = loader(records, max_tries=1).load(100)
     assert (done.loaded, done.dead) == (2, 1)
     assert records.dead_letters()[0].reason.startswith("the line: it is not JSON")
 
 
-def test_what_kills_its_workers_is_taken_alone_and_given_up_at_last(records: Records, clock: Clock) -> None:
+def test_a_message_that_kills_workers_is_isolated_and_becomes_a_dead_letter(records: Records, clock: Clock) -> None:
     send(records, 3)
 
     def taken_and_left() -> int:
@@ -212,7 +210,7 @@ def test_what_kills_its_workers_is_taken_alone_and_given_up_at_last(records: Rec
     assert [letter.reason for letter in records.dead_letters()] == ["taken 10 times, and no worker finished it"] * 3
 
 
-def test_others_are_loaded_while_a_suspect_waits_its_turn(records: Records, clock: Clock) -> None:
+def test_others_are_loaded_while_a_suspect_waits(records: Records, clock: Clock) -> None:
     records.send(request("suspect"))
     for _ in range(6):
         with records.database.write() as conn:
@@ -222,8 +220,8 @@ def test_others_are_loaded_while_a_suspect_waits_its_turn(records: Records, cloc
     assert loader(records).load(100).loaded == 1
 
 
-def test_many_at_once_load_each_record_once(durable: Records) -> None:
-    """Threads with connections of their own, as several processes have."""
+def test_concurrent_workers_load_each_record_once(durable: Records) -> None:
+    """Threads with their own connections, like several processes."""
     send(durable, 900)
     done: list[int] = []
 
@@ -244,7 +242,7 @@ def test_many_at_once_load_each_record_once(durable: Records) -> None:
     assert sorted(loads) == list(range(1, len(done) + 1))  # no number missing, none twice
 
 
-def test_two_take_at_once_on_postgresql_without_waiting(postgres_url: str, clock: Clock) -> None:
+def test_two_workers_take_concurrently_on_postgresql(postgres_url: str, clock: Clock) -> None:
     with Lineage(postgres_url) as opened:
         records = Records(opened._database, now=clock)
         send(records, 4)

@@ -1,4 +1,4 @@
-"""Who sent records is in the audit log: an entry a call, however many records there are."""
+"""The audit log records who sent records: one entry per call, however many records there are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.records.conftest import load_all
 from tests.records.test_queue import request
 
 
-def test_one_entry_a_call(lineage: Lineage) -> None:
+def test_one_entry_per_call(lineage: Lineage) -> None:
     records = lineage.records
     sent = [request(f"n{number}") for number in range(250)]
     records.send([*sent, {"root_id": "r"}])
@@ -31,7 +31,7 @@ def test_one_entry_a_call(lineage: Lineage) -> None:
     assert lineage.verify().entries == 3  # with the one about the load
 
 
-def test_the_server_says_whose_key_it_was(lineage: Lineage) -> None:
+def test_the_server_records_the_key(lineage: Lineage) -> None:
     _send(lineage.records, json.dumps(request("n")).encode(), Actor("key-7", "key"))
     (entry,) = lineage.audit(event_type=SENT_KIND)
     assert (entry.actor_id, entry.details["taken"]) == ("key-7", "1")

@@ -1,4 +1,4 @@
-"""Tracing and finding over hot rows and archive, and a root archived by itself."""
+"""Traces and search over hot rows and archive, and the archiving of a single root."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from tests.records.test_lineages import ledgers
 from tests.records.test_queue import request
 
 
-def put(records: Records, loaded: list[LoadedRecord]) -> None:
-    """Straight into the hot rows, by the order of their loads."""
+def add_hot(records: Records, loaded: list[LoadedRecord]) -> None:
+    """Directly into the hot rows, in the order of their loads."""
     with records.database.write() as conn:
         for one in sorted(loaded, key=lambda one: one.load):
             hot.load(conn, [one.record], next_load(conn), 0)
@@ -39,7 +39,7 @@ def archive(records: Records, root: str) -> int:
     return archive_root(records.database, records.archive, root, now=records._now, within=lambda conn: None)
 
 
-def told(trace: RootTrace) -> dict[str, tuple[list[str], list[str], list[str], list[str]]]:
+def messages(trace: RootTrace) -> dict[str, tuple[list[str], list[str], list[str], list[str]]]:
     for one in trace.traces:
         assert one.lineage[-1].action_taken == DATA_COMPACTION
         assert one.complete == (not one.orphans and not one.cycle)
@@ -55,20 +55,20 @@ def told(trace: RootTrace) -> dict[str, tuple[list[str], list[str], list[str], l
 
 
 @pytest.mark.parametrize("examples", [8, pytest.param(20, marks=pytest.mark.long)])
-def test_what_is_traced_is_what_the_oracle_says(
+def test_traces_equal_the_oracles(
     tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path, examples: int
 ) -> None:
-    """Hot, half archived and late, and all archived with nothing hot any more: the same answer."""
+    """All hot, half archived and late, and all archived without hot records: the same answer."""
 
     @settings(max_examples=examples, deadline=None)
     @given(ledgers())
     def check(loaded: list[LoadedRecord]) -> None:
-        judge_turns(loaded, tmp_path_factory.mktemp("archive"), sqlite_template)
+        check_interleaved(loaded, tmp_path_factory.mktemp("archive"), sqlite_template)
 
     check()
 
 
-def judge_turns(loaded: list[LoadedRecord], folder: Path, template: Path) -> None:
+def check_interleaved(loaded: list[LoadedRecord], folder: Path, template: Path) -> None:
     shutil.copy(template, folder / "store.db")
     with Lineage(f"sqlite:///{folder}/store.db") as lineage:
         records = lineage.records
@@ -84,17 +84,17 @@ def judge_turns(loaded: list[LoadedRecord], folder: Path, template: Path) -> Non
             for root in roots
         }
         half = len(order) // 2
-        put(records, order[:half])
+        add_hot(records, order[:half])
         for root in {one.record.root_id for one in order[:half]}:
             archive(records, root)
-        put(records, order[half:])
-        assert {root: told(records.trace(root)) for root in roots} == wanted
+        add_hot(records, order[half:])
+        assert {root: messages(records.trace(root)) for root in roots} == wanted
         for root in roots:
             archive(records, root)
-        assert {root: told(records.trace(root)) for root in roots} == wanted
+        assert {root: messages(records.trace(root)) for root in roots} == wanted
         assert records.archive.expire() == len({one.record.digest for one in order})
         assert records.status().hot == 0
-        assert {root: told(records.trace(root)) for root in roots} == wanted
+        assert {root: messages(records.trace(root)) for root in roots} == wanted
         assert records.status().archived == len({one.record.digest for one in order})
 
 
@@ -125,7 +125,7 @@ def test_the_document_of_a_trace(records: Records, tmp_path: Path) -> None:
     assert (answer["orphans"], answer["cycle"], answer["conflicts"], answer["records"]) == ([], [], [], 3)
 
 
-def test_a_root_that_is_not_known_names_what_is_near(records: Records) -> None:
+def test_an_unknown_root_lists_the_closest(records: Records) -> None:
     with pytest.raises(UnknownRoot, match="The store holds no records yet"):
         records.trace("invoice-17")
     records.send([request("n", root=root) for root in ("invoice-18", "parcel-9", "zebra")])
@@ -133,11 +133,11 @@ def test_a_root_that_is_not_known_names_what_is_near(records: Records) -> None:
     with pytest.raises(UnknownRoot, match=r"'invoice-17' is not known. Closest: invoice-18") as refused:
         records.trace("invoice-17")
     assert refused.value.closest[0] == "invoice-18"
-    with pytest.raises(QueryError, match="holds a NUL"):
+    with pytest.raises(QueryError, match="contains a NUL"):
         records.trace("\0")
 
 
-def test_what_is_near_may_be_in_the_archive_alone(records: Records, clock: Clock) -> None:
+def test_the_closest_root_may_be_only_in_the_archive(records: Records, clock: Clock) -> None:
     records.send(request("n", root="invoice-18"))
     load_all(records)
     archive(records, "invoice-18")
@@ -147,7 +147,7 @@ def test_what_is_near_may_be_in_the_archive_alone(records: Records, clock: Clock
         records.trace("invoice-17")
 
 
-def test_an_archived_root_lies_in_files_by_day(records: Records, tmp_path: Path) -> None:
+def test_an_archived_root_is_in_files_by_day(records: Records, tmp_path: Path) -> None:
     three(records)
     assert archive(records, "r") == 3
     folder = tmp_path / "archive"
@@ -168,7 +168,7 @@ def test_an_archived_root_lies_in_files_by_day(records: Records, tmp_path: Path)
     assert len(records.archive.history()) == 1
 
 
-def test_a_late_record_has_its_root_built_anew_and_others_left_alone(records: Records, clock: Clock) -> None:
+def test_a_late_record_rebuilds_only_its_root(records: Records, clock: Clock) -> None:
     three(records)
     records.send({**request("x", root="other"), "recordedAt": NOON.timestamp() + 86_400})
     load_all(records)
@@ -178,8 +178,8 @@ def test_a_late_record_has_its_root_built_anew_and_others_left_alone(records: Re
     records.send({**request("late", action="LATE"), "parent_id": "b", "recordedAt": NOON.timestamp()})
     load_all(records)
     assert archive(records, "r") == 1
-    assert set(told(records.trace("r"))) == {"c", "late"}
-    assert set(told(records.trace("other"))) == {"x"}
+    assert set(messages(records.trace("r"))) == {"c", "late"}
+    assert set(messages(records.trace("other"))) == {"x"}
     after = {file.path for file in records.archive.live_files()}
     assert len(before - after) == 1  # the file with the old trace of r
     assert sum(file.rows for file in records.archive.live_files("records")) == 5
@@ -190,7 +190,7 @@ def test_a_late_record_has_its_root_built_anew_and_others_left_alone(records: Re
     assert records.archive.remove_stray_files() == 0
 
 
-def test_lines_of_json_are_kept_up_to_date_once_they_are_there(records: Records) -> None:
+def test_json_lines_are_kept_up_to_date(records: Records) -> None:
     three(records)
     archive(records, "r")
     (old,) = records.archive.live_files("traces")
@@ -205,11 +205,13 @@ def test_lines_of_json_are_kept_up_to_date_once_they_are_there(records: Records)
     load_all(records)
     archive(records, "r")
     files = records.archive.storage()
-    told = [json.loads(line) for file in records.archive.live_files("jsonl") for line in files.read_lines(file.path)]
-    assert sorted(one["record_id"] for one in told) == ["late", "x"]
-    steps = next(one["lineage"] for one in told if one["record_id"] == "late")
+    messages = [
+        json.loads(line) for file in records.archive.live_files("jsonl") for line in files.read_lines(file.path)
+    ]
+    assert sorted(one["record_id"] for one in messages) == ["late", "x"]
+    steps = next(one["lineage"] for one in messages if one["record_id"] == "late")
     assert [step["node_id"] for step in steps] == ["a", "b", "c", "late", "FINISHED"]
-    (whole,) = (one for one in told if one["record_id"] == "late")
+    (whole,) = (one for one in messages if one["record_id"] == "late")
     flags = {name: value for name, value in whole.items() if name not in ("record_id", "root_id", "lineage")}
     assert flags == {"orphans": [], "cycle": [], "conflicts": [], "complete": True}
     assert steps[0] == {
@@ -223,7 +225,7 @@ def test_lines_of_json_are_kept_up_to_date_once_they_are_there(records: Records)
     }
 
 
-def test_only_what_is_archived_expires_and_only_past_its_time(records: Records, clock: Clock) -> None:
+def test_only_archived_records_expire_after_their_ttl(records: Records, clock: Clock) -> None:
     three(records)
     clock.on(48 * 3600)
     assert records.archive.expire() == 0
@@ -233,12 +235,12 @@ def test_only_what_is_archived_expires_and_only_past_its_time(records: Records, 
     assert records.archive.expire(now=NOON + timedelta(hours=23)) == 0
     assert records.archive.expire(chunk=2) == 3
     assert [one.record.node_id for one in records.find() if not one.archived] == ["late"]
-    assert set(told(records.trace("r"))) == {"c", "late"}
+    assert set(messages(records.trace("r"))) == {"c", "late"}
     clock.on(48 * 3600)
     assert records.archive.expire() == 0
 
 
-def test_two_commits_from_the_same_base_and_only_one_holds(records: Records) -> None:
+def test_only_one_of_two_commits_from_the_same_base_succeeds(records: Records) -> None:
     three(records)
     one, other = records.archive.begin("compaction"), records.archive.begin("compaction")
     assert one.base == other.base
@@ -252,10 +254,10 @@ def test_two_commits_from_the_same_base_and_only_one_holds(records: Records) -> 
     assert records.archive.head() == one.id
 
 
-def test_a_loser_begins_again_and_its_files_go(
+def test_a_refused_commit_starts_over_and_its_files_are_removed(
     records: Records, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Another commit comes between its beginning and its own."""
+    """Another commit is made between its beginning and its own commit."""
     three(records)
     real = records.archive.commit
     times: list[int] = []
@@ -270,11 +272,11 @@ def test_a_loser_begins_again_and_its_files_go(
     assert archive(records, "r") == 3
     on_disk = {str(path.relative_to(tmp_path / "archive")) for path in (tmp_path / "archive").rglob("*.parquet")}
     assert on_disk == {file.path for file in records.archive.live_files()}
-    assert set(told(records.trace("r"))) == {"c"}
+    assert set(messages(records.trace("r"))) == {"c"}
 
 
-def test_what_was_read_before_another_commit_is_read_again(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another archives the same root between the reading and the beginning."""
+def test_records_are_read_again_after_another_commit(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process archives the same root between the reading and the beginning."""
     three(records)
     real, other = records.archive.begin, Records(records.database, archive=records.archive.location, now=records._now)
     times: list[int] = []
@@ -306,7 +308,7 @@ def test_a_file_that_does_not_read_back_is_never_committed(records: Records, mon
 
 
 def test_the_digest_of_a_column_is_that_of_its_parts(records: Records) -> None:
-    put(records, [record(f"n{number}") for number in range(50)])
+    add_hot(records, [record(f"n{number}") for number in range(50)])
     table = hot_records_of_root(records.database, "r")
     column = table["digest"]
     assert column_digest(column) == content_digest(column.to_pylist())
@@ -315,7 +317,7 @@ def test_the_digest_of_a_column_is_that_of_its_parts(records: Records) -> None:
     assert column_digest(column[:0]) == bytes(16)
 
 
-def test_finding(records: Records, clock: Clock) -> None:
+def test_search(records: Records, clock: Clock) -> None:
     three(records)
     earlier = {"recordedAt": NOON.timestamp() - 1}
     records.send({**request("x", root="other", action="RAW"), "storage_location": "S3://B/deep/er", **earlier})
@@ -341,8 +343,8 @@ def test_finding(records: Records, clock: Clock) -> None:
     assert {one.archived for one in records.find()} == {True}
 
 
-def test_what_is_found_says_that_there_is_another_content(records: Records, clock: Clock) -> None:
-    """Both hot, one of them archived, both archived: and whatever was asked for, the other need not be part of it."""
+def test_results_show_conflicts(records: Records, clock: Clock) -> None:
+    """Both hot, one of them archived, both archived; and the other content need not be part of the result."""
     three(records)
     records.send({**request("x", root="other"), "node_id": "a"})  # of the same name, but another root's
     load_all(records)
@@ -370,18 +372,20 @@ def test_what_is_found_says_that_there_is_another_content(records: Records, cloc
     assert (one.archived, one.document()["conflict"]) == (True, True)
 
 
-def test_two_hot_contents_before_there_is_an_archive(records: Records) -> None:
+def test_two_hot_contents_without_an_archive(records: Records) -> None:
     records.send([request("n", action="ONE"), request("n", action="TWO"), request("m")])
     load_all(records)
     assert {one.record.node_id: one.conflict for one in records.find()} == {"n": True, "m": False}
 
 
-def test_the_archive_is_where_it_was(records: Records, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_location_of_the_archive_is_remembered(
+    records: Records, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     three(records)
     archive(records, "r")
     elsewhere = Records(records.database)
     assert elsewhere.archive.location == str(tmp_path / "archive")
-    assert set(told(elsewhere.trace("r"))) == {"c"}
+    assert set(messages(elsewhere.trace("r"))) == {"c"}
     with pytest.raises(ArchiveUnusable, match=r"is at .*archive, not at /elsewhere"):
         elsewhere.at("/elsewhere").trace("r")
     monkeypatch.setenv("HEADWATER_ARCHIVE", "/elsewhere")
@@ -389,11 +393,11 @@ def test_the_archive_is_where_it_was(records: Records, tmp_path: Path, monkeypat
         Records(records.database).trace("r")
 
 
-def test_an_archive_that_nobody_named(lineage: Lineage, tmp_path: Path) -> None:
+def test_the_default_archive(lineage: Lineage, tmp_path: Path) -> None:
     records = lineage.records
     records.send(request("n"))
     load_all(records)
-    assert set(told(records.trace("r"))) == {"n"}
+    assert set(messages(records.trace("r"))) == {"n"}
     if lineage._database.file is not None:
         assert records.archive.location == str(lineage._database.file.parent / "records")
     else:
@@ -406,6 +410,6 @@ def test_a_uri_is_a_location_too(records: Records, tmp_path: Path) -> None:
     there = records.at(f"file://{tmp_path}/by-uri")
     assert archive(there, "r") == 3
     assert list((tmp_path / "by-uri" / "records").rglob("*.parquet"))
-    assert set(told(there.trace("r"))) == {"c"}
+    assert set(messages(there.trace("r"))) == {"c"}
     with pytest.raises(ArchiveUnusable, match="The archive cannot be at nowhere://"):
         open_filesystem("nowhere://x")

@@ -1,4 +1,4 @@
-"""The worker: when it loads, what it traces, how it ends, and when it has the day compacted."""
+"""The worker: when it loads, what it traces, how it ends, and when it starts the daily compaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headwater.records.intake.worker import Worker, WorkerOptions
 from headwater.records.ledger import Records
 from headwater.store.records import queue
 from headwater.store.schema.record_tables import record_hot
-from tests.records.conftest import SECOND, Clock, Ear
+from tests.records.conftest import SECOND, Clock, RecordedProgress
 from tests.records.test_queue import poison, request, send
 
 NewWorker = Callable[..., Worker]
@@ -41,7 +41,7 @@ def test_it_loads_a_full_batch_at_once_and_a_small_one_after_the_window(
     assert worker.totals.loaded == 16
 
 
-def test_until_empty_waits_for_what_is_to_be_tried_again(
+def test_until_empty_waits_for_retries(
     records: Records, clock: Clock, new_worker: NewWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = new_worker(records, delivery=DeliveryOptions(max_tries=3))
@@ -58,13 +58,13 @@ def test_until_empty_waits_for_what_is_to_be_tried_again(
     assert records.status().load_waiting == 0
 
 
-def test_once_loads_what_waits_and_nothing_more(records: Records, new_worker: NewWorker) -> None:
+def test_once_loads_only_what_is_waiting(records: Records, new_worker: NewWorker) -> None:
     send(records, 3)
     assert new_worker(records).once().loaded == 3
     assert new_worker(records).once().loaded == 0
 
 
-def test_it_ends_when_told_to(durable: Records, new_worker: NewWorker) -> None:
+def test_it_ends_on_request(durable: Records, new_worker: NewWorker) -> None:
     worker = new_worker(durable, window=timedelta(0))
     thread = threading.Thread(target=worker.run)
     thread.start()
@@ -78,7 +78,7 @@ def test_it_ends_when_told_to(durable: Records, new_worker: NewWorker) -> None:
     assert worker.totals.loaded == 1
 
 
-def test_a_root_on_the_trace_queue_is_archived_with_all_that_was_sent_before(
+def test_a_root_on_the_trace_queue_is_archived_with_all_earlier_records(
     records: Records, new_worker: NewWorker
 ) -> None:
     send(records, 3)
@@ -90,7 +90,7 @@ def test_a_root_on_the_trace_queue_is_archived_with_all_that_was_sent_before(
     assert (status.archived, status.trace_waiting) == (4, 0)
 
 
-def test_loading_comes_before_the_trace_that_was_asked_for_later(records: Records, new_worker: NewWorker) -> None:
+def test_earlier_records_are_loaded_before_a_trace(records: Records, new_worker: NewWorker) -> None:
     send(records, 3)
     records.enqueue_trace("r")
     records.send(request("late"))
@@ -100,9 +100,7 @@ def test_loading_comes_before_the_trace_that_was_asked_for_later(records: Record
     assert records.status().load_waiting == 1
 
 
-def test_a_root_that_nobody_recorded_becomes_a_dead_letter(
-    records: Records, clock: Clock, new_worker: NewWorker
-) -> None:
+def test_an_unknown_root_becomes_a_dead_letter(records: Records, clock: Clock, new_worker: NewWorker) -> None:
     records.enqueue_trace("nobody")
     worker = new_worker(records, delivery=DeliveryOptions(max_tries=2))
     worker.once()
@@ -118,7 +116,7 @@ def test_a_root_that_nobody_recorded_becomes_a_dead_letter(
     assert worker.once().traced == 1
 
 
-def test_without_pyarrow_records_are_taken_and_loaded_and_a_trace_says_what_it_needs(
+def test_without_pyarrow_records_are_loaded_and_a_trace_names_pyarrow(
     records: Records, new_worker: NewWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.compute", None)
@@ -132,7 +130,7 @@ def test_without_pyarrow_records_are_taken_and_loaded_and_a_trace_says_what_it_n
         records.trace("r")
 
 
-def test_a_message_without_a_root_is_no_trace(records: Records, new_worker: NewWorker) -> None:
+def test_a_message_without_a_root_is_invalid(records: Records, new_worker: NewWorker) -> None:
     with records.database.write() as conn:
         queue.put(conn, queue.TRACE, [["r"], {"root_id": ""}], records._now())
     worker = new_worker(records, delivery=DeliveryOptions(max_tries=1))
@@ -144,7 +142,7 @@ def test_a_message_without_a_root_is_no_trace(records: Records, new_worker: NewW
 def test_a_long_trace_keeps_its_message(
     durable: Records, new_worker: NewWorker, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
-    """Longer than the time for which a message is hidden: it is hidden for longer, as long as it takes."""
+    """Longer than the visibility timeout: the message stays hidden for as long as it takes."""
     send(durable, 3)
     durable.enqueue_trace("r")
     real, real_extend = single_root.archive_root, queue.extend
@@ -177,7 +175,7 @@ def test_a_long_trace_keeps_its_message(
 
 
 class RecordingCompaction:
-    """Stands for Spark: what a worker calls when the day is over."""
+    """Replaces Spark: what a worker calls at the end of the day."""
 
     def __init__(self, fails: bool = False) -> None:
         self.times = 0
@@ -190,8 +188,8 @@ class RecordingCompaction:
         return "compacted 3 records"
 
 
-def due(records: Records, compacted: RecordingCompaction, ear: Ear) -> Worker:
-    return records.worker(WorkerOptions(compact_at=time_of_day(1)), ear, compacted)
+def due(records: Records, compacted: RecordingCompaction, progress: RecordedProgress) -> Worker:
+    return records.worker(WorkerOptions(compact_at=time_of_day(1)), progress, compacted)
 
 
 def step(worker: Worker) -> None:
@@ -200,9 +198,9 @@ def step(worker: Worker) -> None:
         worker._compacting.join()
 
 
-def test_the_day_is_compacted_once_when_its_time_has_come(records: Records, clock: Clock, ear: Ear) -> None:
+def test_the_day_is_compacted_once_at_its_time(records: Records, clock: Clock, progress: RecordedProgress) -> None:
     compacted = RecordingCompaction()
-    worker = due(records, compacted, ear)
+    worker = due(records, compacted, progress)
     send(records, 3)
     worker._load(100)
     step(worker)  # it is noon, and all there is is of today
@@ -213,46 +211,50 @@ def test_the_day_is_compacted_once_when_its_time_has_come(records: Records, cloc
     clock.on(3600)
     step(worker)
     step(worker)
-    assert (compacted.times, ear.lines) == (1, ["compacted 3 records"])
+    assert (compacted.times, progress.lines) == (1, ["compacted 3 records"])
     clock.on(24 * 3600)
     step(worker)
     assert compacted.times == 2  # the stand-in has archived nothing
 
 
-def test_a_compaction_that_fails_is_said_and_nothing_is_lost(records: Records, clock: Clock, ear: Ear) -> None:
+def test_a_failed_compaction_is_reported_and_nothing_is_lost(
+    records: Records, clock: Clock, progress: RecordedProgress
+) -> None:
     compacted = RecordingCompaction(fails=True)
-    worker = due(records, compacted, ear)
+    worker = due(records, compacted, progress)
     send(records, 3)
     worker._load(100)
     clock.on(48 * 3600)
     step(worker)
     step(worker)
-    assert (compacted.times, ear.lines) == (1, ["The daily compaction failed: pyspark is not installed"])
+    assert (compacted.times, progress.lines) == (1, ["The daily compaction failed: pyspark is not installed"])
     assert records.archive.expire() == 0
     assert records.status().hot == 3
 
 
-def let_expire(worker: Worker) -> int:
+def make_expirable(worker: Worker) -> int:
     worker._expire_when_due()
     if worker._expiring is not None:
         worker._expiring.join()
     return worker.totals.expired
 
 
-def test_what_is_archived_expires_though_there_is_no_day_to_compact(records: Records, clock: Clock, ear: Ear) -> None:
+def test_archived_records_expire_without_a_compaction(
+    records: Records, clock: Clock, progress: RecordedProgress
+) -> None:
     compacted = RecordingCompaction()
-    worker = due(records, compacted, ear)
+    worker = due(records, compacted, progress)
     send(records, 3)
     records.enqueue_trace("r")
     worker.once()
     records.send(request("unarchived"))
     worker._load(100)
     clock.on(23 * 3600)
-    assert let_expire(worker) == 0
+    assert make_expirable(worker) == 0
     clock.on(1800)
-    assert let_expire(worker) == 0  # it was tried half an hour ago
+    assert make_expirable(worker) == 0  # it was tried half an hour ago
     clock.on(48 * 3600)
-    assert let_expire(worker) == 3
+    assert make_expirable(worker) == 3
     assert [one.record.node_id for one in records.find() if not one.archived] == ["unarchived"]
     with records.database.write() as conn:
         conn.execute(delete(record_hot))
@@ -260,7 +262,7 @@ def test_what_is_archived_expires_though_there_is_no_day_to_compact(records: Rec
     assert compacted.times == 0  # and nothing else would have let them go
 
 
-def test_a_worker_lets_records_expire_as_it_runs(durable: Records, clock: Clock, new_worker: NewWorker) -> None:
+def test_a_worker_expires_records_while_it_runs(durable: Records, clock: Clock, new_worker: NewWorker) -> None:
     send(durable, 3)
     durable.enqueue_trace("r")
     new_worker(durable).once()

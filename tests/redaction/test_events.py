@@ -1,4 +1,4 @@
-"""The redaction step of an event: its texts, and what is packed in it."""
+"""The redaction step of an event: its texts and its compressed content."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def rows_of(found: Json) -> Json:
     return rows
 
 
-def test_an_event_without_secrets_is_as_it_was() -> None:
+def test_an_event_without_secrets_is_unchanged() -> None:
     assert sent(event()) == event()
     assert sent(event(), **{TEXT_PATTERN_SETTINGS[0]: "nowhere"}) == event()  # looked into, text by text
 
 
-def test_texts_are_redacted_and_hashes_still_hold() -> None:
+def test_texts_are_redacted_and_hashes_still_match() -> None:
     given = event()
     given["job"]["facets"]["sql"]["query"] = "SELECT 1 WHERE password = 'abc'"
     given["inputs"] = [{"namespace": "s3://u:abc@b", "name": "x"}]
@@ -77,7 +77,7 @@ def test_texts_are_redacted_and_hashes_still_hold() -> None:
     assert given["inputs"][0]["namespace"] == "s3://u:abc@b"  # which is somebody else's
 
 
-def test_a_query_that_is_shown_with_a_secret_is_not_kept() -> None:
+def test_a_query_whose_text_has_a_secret_is_not_stored() -> None:
     given = event()
     given["job"]["facets"]["sql"]["query"] = "SELECT 1 WHERE password = 'abc'"
     rows = rows_of(sent(given))
@@ -89,7 +89,7 @@ def test_a_query_that_is_shown_with_a_secret_is_not_kept() -> None:
 @pytest.mark.parametrize(
     "bytes", [packed("x eyJhbGciOiJIUzI1NiJ9.e.x y"), packed("password='abc'"), "AAAA", "no base64"]
 )
-def test_a_plan_with_a_secret_in_it_is_not_kept(bytes: str) -> None:
+def test_a_plan_with_a_secret_is_not_stored(bytes: str) -> None:
     rows = rows_of(sent(event(plan={"bytes": bytes, "text": "Filter"})))
     assert "plan" not in rows
     assert rows["replayable"] is False
@@ -111,7 +111,7 @@ def test_lists_of_files_with_a_secret_in_their_paths() -> None:
     }
 
 
-def test_what_a_setting_of_spark_names_counts_in_a_plan_too() -> None:
+def test_sparks_redaction_settings_apply_to_plans() -> None:
     rows = rows_of(sent(event(), **{TEXT_PATTERN_SETTINGS[1]: "a literal"}))
     assert "plan" not in rows
     assert rows["needs"] == [

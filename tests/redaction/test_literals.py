@@ -1,4 +1,4 @@
-"""Literals out of SQL, and errors without what they quote."""
+"""Literals removed from SQL, and errors without the values that they quote."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_modes() -> None:
         check_mode("hide")
 
 
-def test_an_error_without_what_it_quotes() -> None:
+def test_an_error_without_quoted_values() -> None:
     spark = "org.apache.spark.SparkNumberFormatException: [CAST_INVALID_INPUT] The 'bob' SQLSTATE: 22018\n== SQL =="
     assert message_without_values(spark).startswith(
         "org.apache.spark.SparkNumberFormatException [CAST_INVALID_INPUT] SQLSTATE: 22018 "
@@ -53,7 +53,7 @@ def test_an_error_without_what_it_quotes() -> None:
     assert stack_without_values(trace) == '  File "x.py", line 3, in f\n    at a.B.c(D.scala:3)'
 
 
-def test_a_design_keeps_its_form() -> None:
+def test_a_design_keeps_its_structure() -> None:
     design = {
         "command": "Insert",
         "target": "file /x",
@@ -67,6 +67,7 @@ def test_a_design_keeps_its_form() -> None:
         ],
     }
     masked = mask_design(design)
+    assert isinstance(masked, dict)
     assert masked["plan"][0]["condition"][0] == {"is": "Literal", "children": 0, "value": "?", "dataType": "string"}
     assert masked["plan"][1] == {"is": "LikeAll", "children": 0, "patterns": ["?"], "seed": "?", "ordered": True}
     assert (masked["command"], masked["target"]) == ("Insert", "file /x")

@@ -1,4 +1,4 @@
-"""What the settings of Spark name as secret, and documents."""
+"""Secrets that Spark's settings name, and redaction of documents."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ def test_texts_of_sparks_own_settings() -> None:
     assert redactor.text("card 1234-5678 of Agent Smith") == f"card {MARK} of {MARK}"
 
 
-def test_a_session_adds_and_takes_nothing_away() -> None:
+def test_a_session_only_adds_patterns() -> None:
     redactor = Redactor({TEXT_PATTERN_SETTINGS[1]: "one"})
     redactor.learn({TEXT_PATTERN_SETTINGS[1]: "two"})
     assert redactor.text("one two three") == f"{MARK} {MARK} three"
 
 
-def test_a_pattern_that_python_cannot_read_is_told_of() -> None:
+def test_a_pattern_that_python_cannot_compile_is_reported() -> None:
     told: list[str] = []
     redactor = Redactor({KEY_PATTERN_SETTING: "(?<name"}, lambda name, reason: told.append(name))
     assert told == [KEY_PATTERN_SETTING]
     assert redactor.text("password 'abc'") == f"password '{MARK}'"
 
 
-def test_the_log_shows_no_secret(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_contains_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     redactor = Redactor({TEXT_PATTERN_SETTINGS[1]: "agent [a-z]+"})
     redact_logs(redactor)
     log = logging.getLogger("headwater")
@@ -74,7 +74,7 @@ def test_the_log_shows_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     assert "ValueError" in caplog.text.partition("Traceback")[2]
 
 
-def test_what_lies_below_a_secret_keeps_a_name_of_its_own() -> None:
+def test_members_below_a_secret_keep_their_names() -> None:
     redactor = Redactor()
     assert redactor.name("/lake/out&sig=abc/a") == f"/lake/out&sig={MARK}/a"
     assert redactor.name("s3a://u:abc@b/x/token=1/y") == f"s3a://u:{MARK}@b/x/token={MARK}/y"

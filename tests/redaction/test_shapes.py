@@ -1,4 +1,4 @@
-"""Secrets in text: which are found, what stays, and that no text takes long."""
+"""Secrets in text: which are detected, what stays, and that no text takes long."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ WITHOUT = [
 
 
 @pytest.mark.parametrize("text", WITH_SECRETS)
-def test_a_secret_goes_and_a_second_time_changes_nothing(text: str) -> None:
+def test_a_secret_is_removed_once(text: str) -> None:
     redacted = redact_secrets(text)
     assert SECRET not in redacted
     assert MARK in redacted
@@ -95,12 +95,12 @@ def test_a_secret_goes_and_a_second_time_changes_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", WITHOUT)
-def test_what_is_no_secret_stays(text: str) -> None:
+def test_text_without_secrets_stays(text: str) -> None:
     assert redact_secrets(text) == text
     assert secret_kind_in(text) is None
 
 
-def test_what_stands_around_a_secret_stays() -> None:
+def test_text_around_a_secret_stays() -> None:
     before = "SELECT a FROM t WHERE b = 'x' AND password = 'abc' AND c = 'it''s'"
     assert redact_secrets(before) == before.replace("abc", MARK)
     address = "jdbc:mysql://ada:abc@db.example:3306/shop?useSSL=true"
@@ -108,7 +108,7 @@ def test_what_stands_around_a_secret_stays() -> None:
 
 
 @given(st.text(alphabet="pasword='\"\\ ;:@/[redacted]-,)(tokn", max_size=60))
-def test_twice_is_once(text: str) -> None:
+def test_redaction_is_idempotent(text: str) -> None:
     once = redact_secrets(text)
     assert redact_secrets(once) == once
 
@@ -134,7 +134,7 @@ def patterns() -> Iterator[re.Pattern[str]]:
 
 
 def repeats(parsed: Any) -> Iterator[tuple[Any, int]]:
-    """Every repetition in a parsed pattern: its kind and how often at most."""
+    """Every repetition in a parsed pattern: its kind and its maximum."""
     for code, argument in parsed:
         if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
             yield code, argument[1]
@@ -150,8 +150,8 @@ def repeats(parsed: Any) -> Iterator[tuple[Any, int]]:
             yield from repeats(argument)
 
 
-def test_what_repeats_without_a_bound_is_never_tried_twice() -> None:
-    """So that what one place in a text costs does not depend on how often a repetition could be divided."""
+def test_unbounded_repetitions_do_not_backtrack() -> None:
+    """So that the time at one position does not depend on the ways to divide a repetition."""
     looked_at = 0
     for pattern in patterns():
         for code, most in repeats(parser.parse(pattern.pattern, pattern.flags)):
@@ -168,8 +168,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("piece", HOSTILE, ids=repr)
-def test_a_long_text_made_to_be_slow(piece: str) -> None:
-    """Quadratic time would be minutes for each of these, and the test would be ended."""
+def test_a_long_text_crafted_to_be_slow(piece: str) -> None:
+    """Quadratic time would be minutes for each of these, and the test would be stopped."""
     text = piece * (100_000 // len(piece))
     assert len(redact_secrets(text)) <= len(text) + 100_000 * len(MARK)
     learned = redactor.Redactor({redactor.KEY_PATTERN_SETTING: "(?i)something|else"})

@@ -1,4 +1,4 @@
-"""A store, and a server of it that is asked over a socket."""
+"""A store, and its server over a socket."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.server.running import in_this_process
 
 @contextmanager
 def served(url: str, folder: Path, **options: Any) -> Iterator[tuple[Any, Lineage]]:
-    """A client of a server, and the store behind it as the server itself has it."""
+    """A client of a server, and the store behind it as the server itself opens it."""
     app = create_app(url, ServerSettings(workspace=str(folder)))
     with in_this_process(app) as port, headwater.connect(f"http://127.0.0.1:{port}", **options) as remote:
         yield remote, app.state.service.store

@@ -1,4 +1,4 @@
-"""Whether two stores answer alike: by value, by type and by error."""
+"""Whether two stores give the same answers: by value, by type and by error."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from headwater.errors import HeadwaterError, QueryError
 from headwater.model.answers import Closure, Node
 
-Question = Callable[[Any], object]
+Query = Callable[[Any], object]
 
 
 def exact(value: Any) -> Any:
-    """``value`` with the type of everything in it, to be compared by `==`; a node with its parents."""
+    """``value`` with the type of everything in it, for comparison by `==`; a node with its parents."""
     if isinstance(value, Closure):
         return _members(value, {field.name for field in fields(value)} - {"nodes"}), _nodes(value.nodes)
     if is_dataclass(value) and not isinstance(value, type):
@@ -33,7 +33,7 @@ def _members(value: Any, names: set[str]) -> Any:
 
 
 def _nodes(nodes: tuple[Node, ...]) -> Any:
-    """Nodes are compared by identity, so their parents are told by their place in the list."""
+    """Nodes are compared by identity, so their parents are given by their position in the list."""
     places: dict[int, int] = {id(node): place for place, node in enumerate(nodes)}
     names = {field.name for field in fields(Node)} - {"parent"}
     assert all(node.parent is None or id(node.parent) in places for node in nodes)
@@ -43,8 +43,8 @@ def _nodes(nodes: tuple[Node, ...]) -> Any:
     ]
 
 
-def outcome(ask: Question, store: Any) -> Any:
-    """The answer, or the error with its words; of a question that cannot be answered also with what it knows."""
+def outcome(ask: Query, store: Any) -> Any:
+    """The answer, or the error with its text; for a lookup error also its attributes."""
     try:
         answer = ask(store)
     except HeadwaterError as error:
@@ -52,8 +52,8 @@ def outcome(ask: Question, store: Any) -> Any:
     return exact(answer)
 
 
-def agree(questions: Iterator[tuple[str, Question]], local: Any, remote: Any) -> int:
-    """Asks both every question: how many there were."""
+def assert_same_answers(questions: Iterator[tuple[str, Query]], local: Any, remote: Any) -> int:
+    """Runs every query on both; returns their number."""
     count = 0
     for title, ask in questions:
         expected, answered = outcome(ask, local), outcome(ask, remote)

@@ -1,4 +1,4 @@
-"""A history in which every kind of answer has something to say."""
+"""A history in which every kind of answer has content."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def parted() -> list[Json]:
 
 
 def odd() -> list[Json]:
-    """Names that look alike in a label, so that a path does not tell a node for certain; and other odd ones."""
+    """Names that look alike in a label, so that a path does not identify a node; and other odd ones."""
     alike = [used("b/c", namespace="a"), used("c", namespace="a/b")]
     behind = [used("left", namespace="odd"), used("right", namespace="odd")]
     names = [("", ""), ("..", "."), ("größe", "100%_\\'\"\n"), ("s3://lake", "a/../b%2Fc"), ("t#u", "v@w#x")]
@@ -95,7 +95,7 @@ def odd() -> list[Json]:
 
 
 def of_jobs() -> list[Json]:
-    """A hub where the store takes few direct edges, edges that end in a job, and what is only declared."""
+    """A hub if the store has few direct edges, edges that end in a job, and declarations without runs."""
     stated = lineage_facet(
         dataset_entry("stated", [from_dataset("a"), from_job("feeder")]), job_entry("eater", [from_dataset("b")])
     )

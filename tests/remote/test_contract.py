@@ -1,4 +1,4 @@
-"""Over HTTP a store answers as it does in this process: the same values of the same types, the same errors."""
+"""Over HTTP a store answers as in this process: the same values of the same types, the same errors."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
 from tests.remote import history
 from tests.remote.conftest import served
-from tests.remote.contract import agree, exact, outcome
-from tests.remote.questions import all_questions
-from tests.server import estate
+from tests.remote.contract import assert_same_answers, exact, outcome
+from tests.remote.queries import all_queries
+from tests.server import two_sided_store
 from tests.server.running import ServerProcess
 from tests.support.events import at, run_event, run_id, used
 
@@ -37,11 +37,11 @@ def test_every_answer_is_the_local_one(store_url: str, tmp_path: Path) -> None:
     with Lineage(store_url, max_direct_edges=6) as local:
         history.build(local, KeyRing.create(tmp_path / "key.pem"))
         with served(store_url, tmp_path) as (remote, _):
-            assert agree(all_questions(local), local, remote) > 1500
+            assert assert_same_answers(all_queries(local), local, remote) > 1500
 
 
-def test_answers_of_several_pages_are_whole(sqlite_url: str, tmp_path: Path) -> None:
-    """More than a server lists at once: of the graph, of datasets, of the log."""
+def test_answers_of_several_pages_are_complete(sqlite_url: str, tmp_path: Path) -> None:
+    """More than a server lists in one page: of the graph, of datasets, of the log."""
     many = [f"d-{number:05}" for number in range(1100)]
     with Lineage(sqlite_url) as local:
         local.ingest(run_event(inputs=["source"], outputs=many))
@@ -63,16 +63,16 @@ def test_answers_of_several_pages_are_whole(sqlite_url: str, tmp_path: Path) -> 
                 remote.certificates(limit=1001)
 
 
-def test_a_key_sees_over_http_what_the_store_shows_it(sqlite_url: str, tmp_path: Path) -> None:
-    estate.build(sqlite_url, tmp_path)
+def test_a_key_has_the_same_visibility_over_http(sqlite_url: str, tmp_path: Path) -> None:
+    two_sided_store.build(sqlite_url, tmp_path)
     with Lineage(sqlite_url) as store:
-        limited = store.visible_to(Visibility.of([estate.OPEN]))
-        secret = store.access.add("open", scopes=["read"], namespaces=[estate.OPEN]).secret
+        limited = store.visible_to(Visibility.of([two_sided_store.OPEN]))
+        secret = store.access.add("open", scopes=["read"], namespaces=[two_sided_store.OPEN]).secret
         with served(sqlite_url, tmp_path, api_key=secret) as (remote, _):
             whole = {"checkpoints", "signing keys"}
-            shown = [(title, ask) for title, ask in all_questions(limited) if not title.startswith(tuple(whole))]
-            assert agree(iter(shown), limited, remote) > 300
-            hidden = Dataset(estate.VAULT, f"{estate.VAULT}/a")
+            shown = [(title, ask) for title, ask in all_queries(limited) if not title.startswith(tuple(whole))]
+            assert assert_same_answers(iter(shown), limited, remote) > 300
+            hidden = Dataset(two_sided_store.VAULT, f"{two_sided_store.VAULT}/a")
             assert exact(store.dataset(hidden).summary.dataset) == exact(hidden), "it is there"
             with pytest.raises(UnknownDataset):
                 remote.dataset(hidden)
@@ -81,7 +81,7 @@ def test_a_key_sees_over_http_what_the_store_shows_it(sqlite_url: str, tmp_path:
 # -- events in --------------------------------------------------------------------------------------------------------
 
 
-def test_events_go_in_as_they_do_locally(tmp_path: Path) -> None:
+def test_events_are_ingested_as_locally(tmp_path: Path) -> None:
     good = [run_event(run=str(number), inputs=["a"], outputs=["b"]) for number in range(3)]
     bodies: list[Any] = [*good, b'\xef\xbb\xbf {"eventTime": "2026-11-15T06:00:00Z"}', "[]", b"\xff", "{", {"a": {1}}]
     bodies += [{**good[0], "eventTime": "never"}, {**good[0], "schemaURL": None}, {**good[0], "producer": float("nan")}]
@@ -108,7 +108,7 @@ def _ingest_many(events: Any, lin: Any) -> object:
     return lin.ingest_many(events)
 
 
-def test_statements_go_in_as_they_do_locally(tmp_path: Path) -> None:
+def test_statements_are_recorded_as_locally(tmp_path: Path) -> None:
     with Lineage("memory://") as local, served("memory://", tmp_path) as (remote, _):
         event = run_event(inputs=["a"], outputs=["x", used("x", namespace="elsewhere")])
         assert exact(local.ingest(event)) == exact(remote.ingest(event))
@@ -148,11 +148,11 @@ def check_history(events: list[dict[str, Any]], folder: Path) -> None:
             check_closure(remote, model, question, "upstream")
             if question.partition is None:  # impact knows no partitions
                 check_impact(remote, model, question)
-        agree(all_questions(local), local, remote)
+        assert_same_answers(all_queries(local), local, remote)
 
 
 @pytest.mark.parametrize("world", [GRAPH, MOVING_GRAPH, HUBS, ODD], ids=["graph", "aliases", "hubs", "odd names"])
-def test_histories_are_answered_as_the_model_says(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_random_histories(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
     @QUICK(2)
     @given(events=histories(world, 8))
     def check(events: list[dict[str, Any]]) -> None:
@@ -163,7 +163,7 @@ def test_histories_are_answered_as_the_model_says(world: World, tmp_path_factory
 
 @pytest.mark.long
 @pytest.mark.parametrize("world", [GRAPH, MOVING_GRAPH, HUBS, ODD], ids=["graph", "aliases", "hubs", "odd names"])
-def test_many_histories_are_answered_as_the_model_says(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_many_random_histories(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
     @LONG(40)
     @given(events=histories(world, 20))
     def check(events: list[dict[str, Any]]) -> None:
@@ -175,7 +175,7 @@ def test_many_histories_are_answered_as_the_model_says(world: World, tmp_path_fa
 # -- the whole of it --------------------------------------------------------------------------------------------------
 
 
-def test_a_server_of_its_own_takes_events_and_verifies_itself(sqlite_url: str, tmp_path: Path) -> None:
+def test_a_separate_server_ingests_events_and_verifies_itself(sqlite_url: str, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     with ServerProcess(sqlite_url, log=tmp_path / "server.log") as server, headwater.connect(server.url) as remote:
         assert len(remote.ingest_many(history.columned())) == len(history.columned())
@@ -192,7 +192,7 @@ def test_a_server_of_its_own_takes_events_and_verifies_itself(sqlite_url: str, t
     assert verified.entries in (expected.entries, expected.entries - 1)
 
 
-def test_a_store_that_does_not_hold_says_so_over_http(sqlite_url: str, tmp_path: Path) -> None:
+def test_a_broken_store_fails_verification_over_http(sqlite_url: str, tmp_path: Path) -> None:
     with Lineage(sqlite_url) as local:
         local.ingest_many(history.columned())
         with local._database.write() as conn:
@@ -210,7 +210,7 @@ PUBLIC = {name for name in dir(Lineage) if not name.startswith("_")}
 
 
 def test_every_method_of_a_store_is_answered_or_refused() -> None:
-    """With the same parameters; nothing is left to an AttributeError."""
+    """With the same parameters; there is no AttributeError."""
     remote = RemoteStore("http://127.0.0.1:1")
     refused = set()
     for name in sorted(PUBLIC):

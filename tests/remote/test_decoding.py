@@ -1,4 +1,4 @@
-"""What comes back from JSON is what went in; what is of another shape is refused by its field."""
+"""Decoded JSON equals the original; JSON of another shape is refused by its field."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ HEAD: dict[str, Any] = {
 }
 
 
-def test_a_run_comes_back() -> None:
+def test_a_run_is_restored() -> None:
     run = decode(runs.Run, RUN)
     assert run.job == Job("n", "j")
     assert run.state is runs.RunState.COMPLETE
@@ -118,12 +118,12 @@ def test_a_page_of_another_shape_is_refused(page: Any) -> None:
         (list[int], {}),
     ],
 )
-def test_scalars_are_what_they_are(kind: Any, value: Any) -> None:
+def test_scalars_keep_their_types(kind: Any, value: Any) -> None:
     with pytest.raises(ShapeError):
         decoder(kind)(value, "$")
 
 
-def test_a_node_is_tied_to_the_node_before_it() -> None:
+def test_a_node_has_its_parent() -> None:
     behind = {**NODE, "depth": 2, "endpoint": {"namespace": "n", "name": "b"}}
     near = {"endpoint": NODE["endpoint"], "part": None}
     first, second = decode_closure(HEAD, [NODE, {**behind, "parent": near}]).nodes
@@ -136,8 +136,8 @@ def test_a_node_is_tied_to_the_node_before_it() -> None:
         decode_closure(HEAD, [{name: value for name, value in NODE.items() if name != "parent"}])
 
 
-def test_every_class_that_is_answered_can_be_decoded() -> None:
-    """Its annotations are understood: a new field of a new kind is noticed here, and not by a user."""
+def test_every_class_of_answers_can_be_decoded() -> None:
+    """Its annotations are supported: a field of a new kind fails this test."""
     modules = (answers, audit, certificates, lineage, log, overview, pages, picture, provenance, quality, runs, tasks)
     kinds = {
         kind

@@ -1,4 +1,4 @@
-"""What can happen between a client and a server: no server, a stranger, a busy one, keys, addresses."""
+"""Failures between client and server: no server, another kind of server, a busy one, keys, URLs."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ Answer = tuple[int, dict[str, str], Any]
 EMPTY: dict[str, Any] = {"items": [], "next": None}
 
 
-class Stranger:
-    """Answers with what it was given, one after another, the last again and again; remembers what it was asked."""
+class FakeServer:
+    """Responds with the given responses in order, repeating the last; records its requests."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)
@@ -64,8 +64,8 @@ class Stranger:
 
 
 @contextmanager
-def stranger(*answers: Answer) -> Iterator[Stranger]:
-    told = Stranger(*answers)
+def fake_server(*answers: Answer) -> Iterator[FakeServer]:
+    told = FakeServer(*answers)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -106,19 +106,19 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("http://user:secret@host:1", "give the key as api_key"),
+        ("http://user:secret@host:1", "Pass the key as api_key"),
         ("http://", "is not the address of a server"),
         ("http://host:1/?x=1", "is not the address of a server"),
         ("https://host#part", "is not the address of a server"),
     ],
 )
-def test_an_address_that_is_none_is_refused(url: str, reason: str) -> None:
+def test_an_invalid_url_is_refused(url: str, reason: str) -> None:
     with pytest.raises(StoreUrlInvalid, match=reason) as refused:
         headwater.connect(url)
     assert "secret" not in str(refused.value)
 
 
-def test_a_key_is_for_a_server(sqlite_url: str) -> None:
+def test_a_key_requires_a_server(sqlite_url: str) -> None:
     with pytest.raises(StoreUrlInvalid, match="api_key is for a server"):
         headwater.connect(sqlite_url, api_key="hw_x")
     assert not Path(sqlite_url.removeprefix("sqlite:///")).exists()
@@ -133,8 +133,8 @@ def test_options_of_a_database_are_refused() -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/", "/api/v1", "/api/v1/", "/lineage", "/lineage/api/v1"])
-def test_the_address_may_have_a_path_before_the_interface(path: str) -> None:
-    with stranger((200, {}, EMPTY)) as told, connected(told.url + path) as lin:
+def test_the_url_may_have_a_path_before_the_api(path: str) -> None:
+    with fake_server((200, {}, EMPTY)) as told, connected(told.url + path) as lin:
         assert lin.datasets() == []
         before = "/lineage" if "lineage" in path else ""
         assert told.asked[0][1] == f"{before}/api/v1/datasets?limit=100"
@@ -143,7 +143,7 @@ def test_the_address_may_have_a_path_before_the_interface(path: str) -> None:
 # -- keys -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_key_is_shown_and_what_it_is_not_good_for_is_refused(
+def test_a_key_is_sent_and_missing_rights_are_refused(
     sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store(sqlite_url) as store:
@@ -159,7 +159,7 @@ def test_a_key_is_shown_and_what_it_is_not_good_for_is_refused(
             with pytest.raises(NotPermitted, match="'write'") as refused:
                 reader.ingest(run_event())
             assert refused.value.scope == "write"
-            with pytest.raises(NotOffered, match="another actor"):
+            with pytest.raises(NotOffered, match="an actor other than the holder"):
                 reader.ingest(run_event(), actor=Actor("ada"))
         monkeypatch.setenv("HEADWATER_API_KEY", secret)
         with connected(url) as reader:
@@ -184,36 +184,36 @@ def test_a_server_that_never_answers() -> None:
             lin.datasets()
 
 
-def test_a_question_is_asked_again_while_the_server_is_away() -> None:
+def test_reads_are_repeated_while_the_server_is_unavailable() -> None:
     away: Answer = (503, {"Retry-After": "0"}, {"code": "draining", "detail": "The server has been asked to stop."})
-    with stranger(away, away, (200, {}, EMPTY)) as told, connected(told.url) as lin:
+    with fake_server(away, away, (200, {}, EMPTY)) as told, connected(told.url) as lin:
         assert lin.datasets() == []
         assert len(told.asked) == 3
-    with stranger(away) as told, connected(told.url) as lin:
+    with fake_server(away) as told, connected(told.url) as lin:
         with pytest.raises(RequestRefused, match=r"503, draining\): The server has been asked to stop") as refused:
             lin.datasets()
         assert (refused.value.status, refused.value.code) == (503, "draining")
         assert len(told.asked) == transport._ATTEMPTS
-    with stranger(away) as told, connected(told.url) as lin:
+    with fake_server(away) as told, connected(told.url) as lin:
         with pytest.raises(RequestRefused):
             lin.ingest(run_event())
         assert len(told.asked) == 1, "whether it was stored is not known"
 
 
-def test_events_are_sent_again_while_the_server_is_busy() -> None:
+def test_events_are_repeated_while_the_server_is_busy() -> None:
     busy: Answer = (429, {}, {"code": "busy", "detail": "Too much waits to be stored."})
     receipt = {"digest": "ab", "duplicate": False, "problems": []}
-    with stranger(busy, (201, {}, receipt)) as told, connected(told.url) as lin:
+    with fake_server(busy, (201, {}, receipt)) as told, connected(told.url) as lin:
         assert lin.ingest(run_event()).digest == "ab"
         assert [method for method, _, _ in told.asked] == ["POST", "POST"]
-    with stranger((429, {"Retry-After": "3600"}, busy[2])) as told, connected(told.url) as lin:
+    with fake_server((429, {"Retry-After": "3600"}, busy[2])) as told, connected(told.url) as lin:
         with pytest.raises(RequestRefused, match="busy"):
             lin.ingest(run_event())
         assert len(told.asked) == 1, "an hour is not waited for"
 
 
 def test_a_redirect_is_not_followed() -> None:
-    with stranger((302, {"Location": "http://elsewhere.example/"}, b"")) as told, connected(told.url) as lin:
+    with fake_server((302, {"Location": "http://elsewhere.example/"}, b"")) as told, connected(told.url) as lin:
         with pytest.raises(RequestRefused, match=r"302.*elsewhere\.example.* a Headwater server\?"):
             lin.datasets()
         assert len(told.asked) == 1
@@ -225,28 +225,28 @@ def test_a_redirect_is_not_followed() -> None:
         ((200, {}, b"<html>"), "it is not JSON"),
         ((200, {}, []), "where an object is expected"),
         ((200, {}, {"items": [{"dataset": {}}], "next": None}), "it is missing"),
-        ((200, {}, {"items": [], "next": None, "total": 7}), "it is not known here"),
+        ((200, {}, {"items": [], "next": None, "total": 7}), "this version of Headwater does not know it"),
     ],
 )
 def test_an_answer_of_another_shape_names_the_field_and_the_version(answer: Answer, reason: str) -> None:
-    with stranger(answer) as told, connected(told.url) as lin:
+    with fake_server(answer) as told, connected(told.url) as lin:
         with pytest.raises(AnswerUnreadable, match=reason) as refused:
             lin.datasets()
         assert refused.value.version == "9.9.9"
         assert refused.value.field in str(refused.value)
 
 
-def test_the_problem_of_a_stranger_is_told_as_it_is() -> None:
+def test_an_unknown_problem_is_reported_unchanged() -> None:
     teapot: Answer = (418, {}, {"code": "teapot", "detail": "Short and stout."})
     for answer, words in (
         (teapot, r"418, teapot\): Short and stout"),
         ((404, {}, b"<html>"), r"404\): Not Found\. Is http"),
     ):
-        with stranger(answer) as told, connected(told.url) as lin, pytest.raises(RequestRefused, match=words):
+        with fake_server(answer) as told, connected(told.url) as lin, pytest.raises(RequestRefused, match=words):
             lin.datasets()
 
 
-def test_half_a_surrogate_pair_cannot_be_asked_for() -> None:
+def test_a_lone_surrogate_cannot_be_queried() -> None:
     with connected("http://127.0.0.1:1") as lin:
         for ask in (lin.dataset, lin.run, lin.upstream, lin.bundle):
             with pytest.raises(QueryError, match="half a surrogate pair"):
@@ -261,5 +261,5 @@ def test_threads_share_a_store(sqlite_url: str, tmp_path: Path) -> None:
         assert {len(answer.nodes) for answer in answers} == {40}
 
 
-def test_a_store_says_which_server_it_is() -> None:
+def test_a_store_names_its_server() -> None:
     assert repr(headwater.connect("http://127.0.0.1:1/")) == "<RemoteStore http://127.0.0.1:1>"

@@ -200,6 +200,16 @@ def test_a_limit_among_equals(spark: SparkSession, tables: Path, tmp_path: Path)
     assert [row["id"] for row in found.source_rows(found.sources([out.id])[0])] == [4]
 
 
+def test_a_limit_whose_values_other_rows_have(spark: SparkSession, tables: Path, tmp_path: Path) -> None:
+    """Rows beyond the limit have the same values; they are not the output's."""
+    kept = Kept(spark, "SELECT b FROM t ORDER BY id DESC LIMIT 4", tmp_path)
+    with kept.tables:
+        outs = [out.id for out in kept.tables.output_rows()]
+        found = kept.tables.sources(outs)[0]
+        assert sorted(row["id"] for row in kept.tables.source_rows(found)) == [20, 21, 22, 23]
+    assert kept.written.facet["agreement"]["checked"] == "compared"
+
+
 # By values is how it is done in the cases above.
 @pytest.mark.parametrize("restricted", [pytest.param("by values", marks=pytest.mark.long), "by hashes", "not at all"])
 def test_however_many_rows_lead_down(

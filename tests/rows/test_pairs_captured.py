@@ -91,7 +91,7 @@ def test_looked_up_on_the_command_line_without_spark(
             "custmer = 4",
             r"The condition does not fit: there is no column 'custmer'\. Rows are identified by: customer\.",
         ),
-        ("customer =", r"The condition is refused .*It cannot be parsed from here on\."),
+        ("customer =", r"The condition is refused .*It cannot be parsed from this position on\."),
         ("customer = 'x'", r"The condition does not fit: .*'x'.* Rows are identified by: customer\."),
         ("customer IN (SELECT 4)", r"The condition is refused \(\(SELECT 4\)\)\. It contains a subquery\."),
     ):

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from headwater.cli.app import app
 from headwater.engines.paths import local_path
 from headwater.errors import RowsError
+from headwater.rows.pairs.layout import PRUNED_FILE
 from headwater.rows.pairs.lookup import PairTables
 from headwater.rows.pairs.write import PairTablesResult, write_pairs
 
@@ -131,10 +132,19 @@ def run(*arguments: str) -> Any:
 def test_list_and_prune(three_runs: Path) -> None:
     place = ("--location", str(three_runs))
     assert [each["run_id"] for each in run("list", *place)] == ["old", "new"]
-    for extra, left in ((["--dry-run"], {"old", "new", "other"}), ([], {"new", "other"})):
+    for extra, left in ((["--dry-run"], {"old", "new", "other"}), ([], {"new", "other", PRUNED_FILE})):
         assert [each["run_id"] for each in run("prune", "--older-than", "30d", *place, *extra)] == ["old"]
         assert {folder.name for folder in three_runs.iterdir()} == left
     assert run("prune", "--older-than", "30d", *place) == []
+    for name in (three_runs / "old" / "0", f"{three_runs}/old/0"):
+        with pytest.raises(
+            RowsError, match=r"no pair tables at .*: those of \d{4}-.* were pruned on \d{4}-.*trace old"
+        ):
+            PairTables(name)
+    answer = CliRunner().invoke(app, ["rows", "lookup", f"{three_runs}/old/0"])
+    assert answer.exit_code != 0
+    with pytest.raises(RowsError, match=r"no pair tables at [^ ]*/never/0$"):
+        PairTables(three_runs / "never" / "0")
 
 
 @pytest.mark.parametrize("wrong", [["prune", "--older-than", "soon"], ["list", "--location", "/nowhere/at/all"]])

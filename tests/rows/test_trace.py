@@ -240,11 +240,16 @@ def test_a_window_and_a_choice_within_a_group_say_their_grain(spark: SparkSessio
     ("sql", "culprit"),
     [
         ("select * from orders where rand() < 0.5", "rand"),
-        ("select * from (select *, uuid() u from orders) where u > 'a'", "Filter"),
-        ("select * from orders tablesample (50 percent)", "Sample"),
-        ("select customer, count(*) from (select * from orders order by rand() limit 3) group by customer", "Sort"),
-        ("select * from orders where amount > (select rand())", "subquery"),
-        ("select * from orders where amount > (select avg(amount) from orders tablesample (50 percent))", "Sample"),
+        ("select * from (select *, uuid() u from orders) where u > 'a'", "a filter"),
+        ("select * from (select * from orders distribute by customer) tablesample (50 percent)", "a sample of rows"),
+        ("select customer, count(*) from (select * from orders order by rand() limit 3) group by customer", "an order"),
+        ("select * from orders where amount > (select rand())", "rand"),
+        (
+            "select c.name, q.i from customers c, lateral (select o.id as i from orders o "
+            "where o.customer = c.customer order by o.id limit 1) q",
+            "a LIMIT within a correlated subquery",
+        ),
+        ("select * from orders where amount > (select max(r) from (select rand() r from orders))", "a subquery"),
     ],
 )
 def test_what_differs_in_every_execution_is_refused_by_name(

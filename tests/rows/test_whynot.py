@@ -375,7 +375,8 @@ def test_a_row_that_does_not_exist(query: Any) -> None:
 def test_code_that_cannot_be_looked_into(query: Any) -> None:
     frame = query("select order_id from orders").mapInPandas(lambda frames: frames, "order_id int")
     answer = hw.why_not(frame, source="raw/orders", where="order_id = 4")
-    assert answer.reached  # as far as can be told
+    assert answer.reached is None
+    assert "It reached mapInPandas, whose code cannot be seen into" in answer.verdict
     assert answer.survivors[-1].rows is None
     assert any("single rows cannot be followed" in note for note in answer.notes)
     stopped = hw.why_not(
@@ -388,6 +389,20 @@ def test_code_that_cannot_be_looked_into(query: Any) -> None:
     )
     assert not stopped.reached
     assert [each.kind for each in stopped.culprits] == ["filter"]
+
+
+def test_a_row_that_gave_way_to_another(query: Any) -> None:
+    """Beside a group that keeps the row; both are looked at in the execution that is asked about."""
+    orders = query("select * from orders").coalesce(1).dropDuplicates(["status"])
+    kept = {row["order_id"] for row in orders.collect()}
+    every = {row["order_id"]: row["status"] for row in query("select order_id, status from orders").collect()}
+    for order_id in (min(kept), min(every.keys() - kept)):
+        answer = hw.why_not(orders, source="raw/orders", where=f"order_id = {order_id}")
+        assert answer.reached is (order_id in kept)
+        if not answer.reached:
+            (culprit,) = answer.culprits
+            assert culprit.text == "dropDuplicates, the first row of each orders.status"
+            assert culprit.explanation == f"another row was taken for status = '{every[order_id]}'"
 
 
 def test_a_query_that_counts_on_what_was_kept_away(query: Any) -> None:

@@ -1,4 +1,4 @@
-"""A confined task for tests: `python -m tests.server.confined_task FOLDER` tells what it has, or takes too much."""
+"""A confined task for tests: `python -m tests.server.confined_task FOLDER` reports what it has, or exceeds a limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headwater.server.tasks.tasks import read_json, write_json
 
 
 def main(folder: Path) -> None:
-    asked = read_json(folder / "asked.json")["asked"]
+    asked = read_json(folder / "input.json")["input"]
     limit_this_process(TaskLimits(**asked["limits"]))
     if "write" in asked:
         for number in range(asked["write"]):

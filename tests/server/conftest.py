@@ -1,4 +1,4 @@
-"""A server to ask: in this process where that is enough, a process of its own where it matters."""
+"""A server for requests: in this process where possible, otherwise in a process of its own."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def served_url(sqlite_template: Path, sqlite_url: str) -> str:
 @pytest.fixture
 def client(served_url: str, tmp_path: Path) -> Iterator[TestClient]:
     settings = ServerSettings(workspace=str(tmp_path), rows_location=str(tmp_path / "rows"))
-    with TestClient(create_app(served_url, settings), base_url="http://127.0.0.1") as asking:
-        yield asking
+    with TestClient(create_app(served_url, settings), base_url="http://127.0.0.1") as client:
+        yield client
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The table of every route, and a store with two sides to ask each of them about."""
+"""The table of every route, and a store with two sides for requests about each."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.store.schema.access_tables import access_key
 from headwater.store.schema.tables import to_micros
-from tests.server.asking import LOCAL
-from tests.server.estate import ABSENT, OPEN, VAULT, Json, build, event, run_id
+from tests.server.api import LOCAL
+from tests.server.two_sided_store import ABSENT, OPEN, VAULT, Json, build, event, run_id
 
 READ, WRITE, ADMIN = Scope
 ALL = "all namespaces"
@@ -34,7 +34,7 @@ PUBLIC, KNOWN = "public", "known"
 
 @dataclass(frozen=True)
 class Row:
-    """What a route takes, and how to ask it about a side: `{side}`, `{run}`, `{seq}` … are filled in."""
+    """What a route requires, and its request about a side: `{side}`, `{run}`, `{seq}` … are filled in."""
 
     needs: tuple[Any, ...]
     query: dict[str, str] = field(default_factory=dict)
@@ -144,7 +144,7 @@ TABLE: dict[str, Row] = {
 
 
 @dataclass(frozen=True)
-class Estate:
+class TwoSidedServer:
     client: TestClient
     keys: dict[str, str]
     about: dict[str, dict[str, str]]
@@ -153,7 +153,7 @@ class Estate:
     sessions: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def session(self, role: str) -> dict[str, str]:
-        """What the page of somebody with this key sends."""
+        """The headers that the page sends for a user with this key."""
         if role not in self.sessions:
             opened = self.client.post("/api/v1/session", json={"key": self.keys[role]})
             cookie = f"headwater_session={opened.cookies['headwater_session']}"
@@ -174,7 +174,7 @@ class Estate:
 
 
 def names_in(route: str, words: Mapping[str, str]) -> dict[str, str]:
-    """What stands in a path for the names in curly brackets."""
+    """The names in curly brackets of a path."""
     known = {**words, "name": words["job"]} if "/jobs/" in route else words
     return {name: known[name] for name in re.findall(r"\{(\w+)\}", route)}
 
@@ -191,8 +191,8 @@ BAD = [None, "expired", "revoked", "wrong", "garbage"]
 
 
 @contextmanager
-def two_sides(folder: Path, template: Path, *events: Json) -> Iterator[Estate]:
-    """``template`` is a store with nothing in it; ``events`` are more than each estate has."""
+def two_sides(folder: Path, template: Path, *events: Json) -> Iterator[TwoSidedServer]:
+    """``template`` is an empty store; ``events`` are added to those of every test store."""
     url = f"sqlite:///{folder}/store.db"
     shutil.copy(template, folder / "store.db")
     build(url, folder, *events)
@@ -205,7 +205,7 @@ def two_sides(folder: Path, template: Path, *events: Json) -> Iterator[Estate]:
             listed = f"/api/v1/namespaces/{side}/datasets/{side}%2Fb/versions"
             versions = client.get(listed, headers={"Authorization": f"Bearer {keys['any read']}"}).json()["versions"]
             about[side]["version"] = versions[0]["version"]
-        yield Estate(client, keys, about)
+        yield TwoSidedServer(client, keys, about)
 
 
 def _keys(app: FastAPI) -> dict[str, str]:
@@ -241,7 +241,7 @@ def needs(row: Row) -> set[Scope]:
 
 
 def comparable_text(answer: Any, words: Mapping[str, str]) -> str:
-    """Without the names that were asked for, and the id of the request."""
+    """Without the requested names and the id of the request."""
     text: str = answer.text.replace(str(answer.headers["x-request-id"]), "")
     text = re.sub(r'"closest":\[[^]]*\]', "", text)
     text = re.sub(r"Closest: [^\"]*", "", text)  # of what they see, by how like it is to what was asked

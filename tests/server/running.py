@@ -34,7 +34,7 @@ def free_port() -> int:
 
 @contextmanager
 def in_this_process(app: FastAPI) -> Iterator[int]:
-    """As `headwater serve` runs it, in a thread: the port. The application itself is at hand."""
+    """Like `headwater serve`, in a thread: yields the port. The test can access the application itself."""
     config = uvicorn.Config(app, port=free_port(), http=LimitedHttpProtocol, ws="none", log_config=None)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
@@ -50,7 +50,7 @@ def in_this_process(app: FastAPI) -> Iterator[int]:
 
 
 class ServerProcess:
-    """Killed with all it started when the block is left."""
+    """Killed with all its children at the end of the block."""
 
     def __init__(self, store_url: str, *options: str, log: Path | None = None, **environment: str) -> None:
         self.port = free_port()
@@ -73,7 +73,7 @@ class ServerProcess:
         self.kill()
 
     def start(self) -> float:
-        """The seconds until it answered."""
+        """Returns the seconds until it responded."""
         began = time.monotonic()
         with open(self.log or os.devnull, "ab") as log:
             self.process = subprocess.Popen(

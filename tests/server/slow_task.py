@@ -1,4 +1,4 @@
-"""A task for tests: `python -m tests.server.slow_task FOLDER` does what it was asked, in small steps."""
+"""A task for tests: `python -m tests.server.slow_task FOLDER` works in small steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater.server.tasks.tasks import read_json, write_json
 
 
 def main(folder: Path) -> None:
-    asked = read_json(folder / "asked.json")["asked"]
+    asked = read_json(folder / "input.json")["input"]
     if "refuse" in asked:
         problem = problem_of(RowsError(asked["refuse"]))
         write_json(folder / "problem.json", {"code": problem.code, "detail": problem.detail})

@@ -1,4 +1,5 @@
-"""The door: keys, sessions, other pages, other hosts, how often. What each key may see and do is for the matrix."""
+"""Authentication: keys, sessions, other sites, other hosts, rate limits. What each key may see and do is in the
+matrix."""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
 from tests.conftest import ROOT
-from tests.server.asking import LOCAL
-from tests.server.estate import OPEN, VAULT, build, run_id
+from tests.server.api import LOCAL
 from tests.server.running import ServerProcess
+from tests.server.two_sided_store import OPEN, VAULT, build, run_id
 from tests.support.events import run_event
 
 SESSION = "/api/v1/session"
@@ -70,11 +71,11 @@ def bearer(secret: str) -> dict[str, str]:
         *((host, False) for host in ("evil-localhost", "0x7f.1", "127.1", "::ffff:10.0.0.1", "fe80::1")),
     ],
 )
-def test_which_addresses_are_this_machine_itself(host: str, loopback: bool) -> None:
+def test_which_addresses_are_local(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
 
 
-def test_it_does_not_listen_for_others_without_a_good_key(served_url: str) -> None:
+def test_it_does_not_listen_on_other_addresses_without_a_valid_key(served_url: str) -> None:
     with Store(served_url) as store:
         check_bind(store, ServerSettings(host="127.0.0.1"))
         with pytest.raises(BindRefused, match=r"'0\.0\.0\.0' can be reached from other machines"):
@@ -86,7 +87,7 @@ def test_it_does_not_listen_for_others_without_a_good_key(served_url: str) -> No
             check_bind(store, ServerSettings(host="0.0.0.0"))
 
 
-def test_nor_does_the_command(served_url: str) -> None:
+def test_the_command_does_not_listen_without_a_valid_key(served_url: str) -> None:
     answer = subprocess.run(
         [sys.executable, "-m", "headwater", "serve", "--store", served_url, "--host", "0.0.0.0", "--port", "0"],
         cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
@@ -98,7 +99,7 @@ def test_nor_does_the_command(served_url: str) -> None:
 # -- keys -------------------------------------------------------------------------------------------------------------
 
 
-def test_on_this_machine_it_is_open_until_there_is_a_key(serve: Serve) -> None:
+def test_on_loopback_it_is_open_until_the_first_key(serve: Serve) -> None:
     with serve() as client:
         assert client.get(DATASETS).status_code == 200
         told = client.get(SESSION).json()
@@ -115,7 +116,7 @@ def test_on_this_machine_it_is_open_until_there_is_a_key(serve: Serve) -> None:
         assert client.get(DATASETS).status_code == 401  # it does not open again when the last key is gone
 
 
-def test_elsewhere_it_is_never_open(serve: Serve) -> None:
+def test_on_other_addresses_it_is_never_open(serve: Serve) -> None:
     with serve("http://lineage.example", host="0.0.0.0") as client:
         assert client.get(DATASETS).status_code == 401
         assert client.get("/health/live").status_code == 200
@@ -123,14 +124,14 @@ def test_elsewhere_it_is_never_open(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer {}", "bearer {}", "BEARER   {}"])
-def test_a_key_is_shown_as_a_bearer_token(serve: Serve, scheme: str) -> None:
+def test_a_key_is_sent_as_a_bearer_token(serve: Serve, scheme: str) -> None:
     with serve() as client:
         made = store_of(client).access.add("page")
         assert client.get(DATASETS, headers={"Authorization": scheme.format(made.secret)}).status_code == 200
 
 
 @pytest.mark.parametrize("header", ["{}", "Basic {}", "Bearer", "Bearer {}x", "Bearer x {}", "Token {}", ","])
-def test_and_in_no_other_way(serve: Serve, header: str) -> None:
+def test_a_key_is_accepted_in_no_other_form(serve: Serve, header: str) -> None:
     with serve() as client:
         made = store_of(client).access.add("page")
         for asked in (header.format(made.secret), header):
@@ -138,7 +139,7 @@ def test_and_in_no_other_way(serve: Serve, header: str) -> None:
         assert client.get(DATASETS, params={"key": made.secret, "api_key": made.secret}).status_code == 401
 
 
-def test_a_key_that_is_used_says_so(serve: Serve) -> None:
+def test_the_last_use_of_a_key_is_recorded(serve: Serve) -> None:
     with serve() as client:
         made = store_of(client).access.add("page")
         client.get(DATASETS, headers=bearer(made.secret))
@@ -148,7 +149,7 @@ def test_a_key_that_is_used_says_so(serve: Serve) -> None:
             time.sleep(0.01)
 
 
-def test_neither_answers_nor_logs_tell_a_key(served_url: str, tmp_path: Path) -> None:
+def test_neither_responses_nor_logs_contain_a_key(served_url: str, tmp_path: Path) -> None:
     with Store(served_url) as store:
         secret = store.access.add("page").secret
     with ServerProcess(served_url, log=tmp_path / "server.log") as server:
@@ -162,7 +163,7 @@ def test_neither_answers_nor_logs_tell_a_key(served_url: str, tmp_path: Path) ->
 
 
 def log_in(client: TestClient, **headers: str) -> str:
-    """The token that goes along with whatever changes something."""
+    """Returns the token for requests that change something."""
     made = store_of(client).access.add("page", scopes=["read", "write"])
     answer = client.post(SESSION, json={"key": made.secret}, headers=headers)
     assert answer.status_code == 200, answer.text
@@ -170,7 +171,7 @@ def log_in(client: TestClient, **headers: str) -> str:
     return str(answer.json()["csrf_token"])
 
 
-def test_a_session_from_its_beginning_to_its_end(serve: Serve) -> None:
+def test_the_life_of_a_session(serve: Serve) -> None:
     with serve() as client:
         token = log_in(client)
         assert client.get(DATASETS).status_code == 200
@@ -190,7 +191,7 @@ def test_a_session_from_its_beginning_to_its_end(serve: Serve) -> None:
         ]
 
 
-def test_the_cookie_is_out_of_reach(serve: Serve) -> None:
+def test_the_attributes_of_the_cookie(serve: Serve) -> None:
     with serve() as client:
         log_in(client)
         (cookie,) = client.cookies.jar
@@ -215,7 +216,7 @@ def test_a_session_ends_with_its_key(serve: Serve) -> None:
         assert client.get(DATASETS).status_code == 401
 
 
-def test_what_changes_something_takes_the_token(serve: Serve) -> None:
+def test_changes_need_the_token(serve: Serve) -> None:
     with serve() as client:
         token = log_in(client)
         for headers in ({}, {CSRF_HEADER: ""}, {CSRF_HEADER: token[:-1]}, {CSRF_HEADER: token.upper()}):
@@ -251,7 +252,7 @@ def test_a_page_of_another_site_has_no_session(serve: Serve, headers: dict[str, 
 
 
 @pytest.mark.parametrize("headers", OWN_PAGES, ids=str)
-def test_its_own_page_has_one(serve: Serve, headers: dict[str, str]) -> None:
+def test_its_own_page_has_a_session(serve: Serve, headers: dict[str, str]) -> None:
     with serve() as client:
         token = log_in(client, **headers)
         assert client.get(DATASETS, headers=headers).status_code == 200
@@ -259,8 +260,8 @@ def test_its_own_page_has_one(serve: Serve, headers: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("headers", OTHER_PAGES, ids=str)
-def test_nor_does_it_reach_a_machine_that_stands_open(serve: Serve, headers: dict[str, str]) -> None:
-    """Any page can have a browser ask 127.0.0.1."""
+def test_a_page_of_another_site_cannot_use_an_open_server(serve: Serve, headers: dict[str, str]) -> None:
+    """Any page can make a browser send requests to 127.0.0.1."""
     with serve() as client:
         assert client.post(EVENTS, json=run_event(), headers=headers).status_code == 403
         assert client.get(DATASETS, headers=headers).status_code == 403
@@ -268,8 +269,8 @@ def test_nor_does_it_reach_a_machine_that_stands_open(serve: Serve, headers: dic
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8321", "127.0.0.1.evil.example", "10.0.0.1", "0.0.0.0"])
-def test_nor_by_a_name_that_it_has_lead_here(serve: Serve, host: str) -> None:
-    """DNS is the page's own; to the browser it is then the same origin."""
+def test_dns_rebinding_is_refused(serve: Serve, host: str) -> None:
+    """The page controls its own DNS; for the browser it is then the same origin."""
     with serve() as client:
         assert client.get(DATASETS, headers={"Host": host, "Sec-Fetch-Site": "same-origin"}).status_code == 403
         for own in ("localhost", "localhost:8321", "127.0.0.1:1", "[::1]:8321"):
@@ -284,7 +285,7 @@ def test_nor_by_a_name_that_it_has_lead_here(serve: Serve, host: str) -> None:
         (b" " * 3000, 413),
     ],
 )  # fmt: skip
-def test_what_is_no_key_opens_no_session(serve: Serve, body: bytes, status: int) -> None:
+def test_an_invalid_key_opens_no_session(serve: Serve, body: bytes, status: int) -> None:
     with serve() as client:
         store_of(client).access.add("page")
         assert client.post(SESSION, content=body).status_code == status
@@ -294,7 +295,7 @@ def test_what_is_no_key_opens_no_session(serve: Serve, body: bytes, status: int)
 # -- streams ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_stream_tells_what_its_key_sees_and_ends_with_it(served_url: str, tmp_path: Path) -> None:
+def test_a_stream_has_visible_events_only_and_ends_with_its_key(served_url: str, tmp_path: Path) -> None:
     build(served_url, tmp_path)
     with Store(served_url) as store, ServerProcess(served_url, log=tmp_path / "server.log") as server:
         made = store.access.add("listening", namespaces=[OPEN])
@@ -314,7 +315,7 @@ def test_a_stream_tells_what_its_key_sees_and_ends_with_it(served_url: str, tmp_
 # -- how often --------------------------------------------------------------------------------------------------------
 
 
-def test_a_bucket_fills_at_its_rate_and_holds_a_burst() -> None:
+def test_the_token_bucket() -> None:
     now = [0.0]
     rates = RateLimiter(2.0, 3.0, lambda: now[0])
     assert [rates.wait("a") for _ in range(4)] == [0, 0, 0, 0.5]
@@ -339,7 +340,7 @@ def test_each_key_has_its_own_rate(serve: Serve) -> None:
         assert client.get("/health/live").status_code == 200
 
 
-def test_whoever_guesses_is_slowed_down_and_nobody_else(serve: Serve) -> None:
+def test_only_the_client_with_invalid_keys_is_slowed_down(serve: Serve) -> None:
     with serve() as client:
         assert isinstance(client.app, FastAPI)
         guesses: RateLimiter = client.app.state.authenticator._failures
@@ -353,7 +354,7 @@ def test_whoever_guesses_is_slowed_down_and_nobody_else(serve: Serve) -> None:
         assert client.post(SESSION, json={"key": made.secret}).status_code == 200
 
 
-def test_that_a_key_is_used_waits_for_no_writer(serve: Serve) -> None:
+def test_recording_the_use_of_a_key_waits_for_no_writer(serve: Serve) -> None:
     with serve() as client:
         made = store_of(client).access.add("page")
         with store_of(client)._database.write():
@@ -365,27 +366,27 @@ def test_that_a_key_is_used_waits_for_no_writer(serve: Serve) -> None:
 # -- what is refused, and what is read, is written down ---------------------------------------------------------------
 
 
-def told_of(store: Store, event_type: str, least: int) -> list[AuditEntry]:
-    """The oldest first. Refusals are written down by another thread."""
+def audit_entries(store: Store, event_type: str, least: int) -> list[AuditEntry]:
+    """Oldest first. Another thread writes the refusals."""
     until = time.monotonic() + 10
     while len(found := store.audit(event_type=event_type)) < least and time.monotonic() < until:
         time.sleep(0.01)
     return found[::-1]
 
 
-def test_who_was_refused_is_written_down_and_a_flood_is_counted(serve: Serve, served_url: str) -> None:
+def test_refusals_are_audited_and_a_flood_is_counted(serve: Serve, served_url: str) -> None:
     with serve() as client:
         made = store_of(client).access.add("page")
         assert client.get(DATASETS).status_code == 401  # shows nothing, so guesses nothing
         for number in range(25):  # the last of them are too many in any case
             client.get(DATASETS, headers={**bearer(f"{made.secret}{number}"), "User-Agent": "guess"})
         client.post(SESSION, json={"key": "hw_x_y"})
-        (first,) = told_of(store_of(client), "access.refused", 1)
+        (first,) = audit_entries(store_of(client), "access.refused", 1)
         assert (first.actor_id, first.actor_type, first.client_ip) == ("unknown", "anonymous", "testclient")
         assert (first.user_agent, first.details) == ("guess", {"count": 1})
         assert first.correlation_id is not None
     with Store(served_url) as store:
-        first, rest = told_of(store, "access.refused", 2)
+        first, rest = audit_entries(store, "access.refused", 2)
         assert rest.details == {"count": 25}
         assert made.secret not in str([first, rest])
 
@@ -411,7 +412,7 @@ def test_refusals_a_minute_are_bounded() -> None:
     assert len(refusals.flush()) == 1
 
 
-def test_who_took_all_events_away_is_written_down(serve: Serve) -> None:
+def test_exports_of_all_events_are_audited(serve: Serve) -> None:
     with serve() as client:
         made = store_of(client).access.add("backup")
         assert client.get("/api/v1/export", headers={**bearer(made.secret), "User-Agent": "curl"}).status_code == 200
@@ -426,8 +427,8 @@ def test_who_took_all_events_away_is_written_down(serve: Serve) -> None:
 @pytest.mark.parametrize(
     "header", ["Forwarded", "X-Forwarded-For", "x-forwarded-proto", "X-Forwarded-Host", "X-Forwarded-By", "X-Real-IP"]
 )
-def test_without_keys_nobody_comes_in_through_a_proxy(serve: Serve, header: str) -> None:
-    """Whoever it lets through would seem to sit at this machine."""
+def test_without_keys_requests_through_a_proxy_are_refused(serve: Serve, header: str) -> None:
+    """Every client of the proxy would seem local."""
     with serve() as client:
         answer = client.get(DATASETS, headers={header: "10.1.2.3"})
         assert (answer.status_code, answer.json()["code"]) == (403, "proxy_refused")

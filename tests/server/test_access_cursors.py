@@ -1,7 +1,7 @@
-"""Cursors in foreign hands: a page goes on where the cursor says, in what the key sees, and nowhere else.
+"""Cursors of other keys: a page continues at the cursor's position, in what the key sees, and nowhere else.
 
-A cursor is a position, and not secret. One that a key of all namespaces was given stands at things that another key
-does not see; so does one that somebody makes up.
+A cursor is a position, and not secret. One that was issued to a key for all namespaces may point to objects that
+another key does not see; so may a forged one.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import pytest
 from fastapi import FastAPI
 
 from headwater.model.access import Scope
-from tests.server.asking import document
-from tests.server.estate import OPEN, VAULT, Json, dataset, event, from_columns, run_id
-from tests.server.matrix import ALL, TABLE, Estate, names_in, two_sides
+from tests.server.api import document
+from tests.server.matrix import ALL, TABLE, TwoSidedServer, names_in, two_sides
+from tests.server.two_sided_store import OPEN, VAULT, Json, dataset, event, from_columns, run_id
 
 WIDE = "wide-open"
 """Sorts after the vault, so that what is hidden stands between what is seen."""
@@ -37,7 +37,7 @@ AT_NAMES += [f"GET /api/v1/lineage/{way}" for way in ("upstream", "downstream", 
 
 
 def fan() -> list[Json]:
-    """What of all sides goes into one dataset, and what of all sides comes of one."""
+    """Datasets of all sides that flow into one dataset, and datasets of all sides that are made from one."""
     into = [(side, f"{side}/in{number}") for side in SIDES for number in (1, 2)]
     out_of = [(side, f"out{number}") for side in SIDES for number in (1, 2)]
     columns = {"fields": {"x": {"inputFields": [{"namespace": s, "name": n, "field": "x"} for s, n in into]}}}
@@ -54,24 +54,24 @@ def fan() -> list[Json]:
 
 
 @pytest.fixture(scope="module")
-def estate(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Estate]:
-    with two_sides(tmp_path_factory.mktemp("estate"), sqlite_template, *fan()) as estate:
-        assert isinstance(estate.client.app, FastAPI)
-        access = estate.client.app.state.service.store.access
-        estate.keys["narrow"] = access.add("narrow", scopes=list(Scope), namespaces=[OPEN, WIDE]).secret
-        estate.keys["all"] = access.add("all", scopes=list(Scope)).secret
-        yield estate
+def sides(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[TwoSidedServer]:
+    with two_sides(tmp_path_factory.mktemp("sides"), sqlite_template, *fan()) as sides:
+        assert isinstance(sides.client.app, FastAPI)
+        access = sides.client.app.state.service.store.access
+        sides.keys["narrow"] = access.add("narrow", scopes=list(Scope), namespaces=[OPEN, WIDE]).secret
+        sides.keys["all"] = access.add("all", scopes=list(Scope)).secret
+        yield sides
 
 
-def page(estate: Estate, route: str, key: str, cursor: str | None, limit: int) -> Any:
-    words = estate.about[OPEN]
+def page(sides: TwoSidedServer, route: str, key: str, cursor: str | None, limit: int) -> Any:
+    words = sides.about[OPEN]
     path = route.partition(" ")[2]
     path = path.format(**{name: quote(value, safe="") for name, value in names_in(route, words).items()})
     query = {name: value.format(**words) for name, value in TABLE[route].query.items()}
     query |= {"q": "turn"} if "q" in query else {}
     more = {} if cursor is None else {"cursor": cursor}
-    headers = {"Authorization": f"Bearer {estate.keys[key]}"}
-    return estate.client.get(path, params={**query, **more, "limit": str(limit)}, headers=headers)
+    headers = {"Authorization": f"Bearer {sides.keys[key]}"}
+    return sides.client.get(path, params={**query, **more, "limit": str(limit)}, headers=headers)
 
 
 def items(answer: Any) -> list[Any]:
@@ -81,12 +81,14 @@ def items(answer: Any) -> list[Any]:
     return list(body[part])
 
 
-def walk(estate: Estate, route: str, key: str, cursor: str | None = None) -> tuple[list[Any], list[str]]:
-    """One by one: what there is, and the cursors on the way."""
+def all_items_and_cursors(
+    sides: TwoSidedServer, route: str, key: str, cursor: str | None = None
+) -> tuple[list[Any], list[str]]:
+    """Item by item: the items, and the cursors between them."""
     found: list[Any] = []
     cursors: list[str] = []
     while True:
-        answer = page(estate, route, key, cursor, 1)
+        answer = page(sides, route, key, cursor, 1)
         found += items(answer)
         cursor = answer.json()["next"]
         if cursor is None:
@@ -119,45 +121,45 @@ def test_these_are_all_lists_with_cursors() -> None:
 
 
 @pytest.mark.parametrize("route", [route for route in PAGED if ALL not in TABLE[route].needs])
-def test_a_cursor_of_a_key_that_sees_more(estate: Estate, route: str) -> None:
-    seen, own = walk(estate, route, "narrow")
-    assert seen == items(page(estate, route, "narrow", None, 1000))
+def test_a_cursor_of_a_key_that_sees_more(sides: TwoSidedServer, route: str) -> None:
+    seen, own = all_items_and_cursors(sides, route, "narrow")
+    assert seen == items(page(sides, route, "narrow", None, 1000))
     assert not [cursor for cursor in own if hidden_words(json.dumps(position(cursor)))], (
         "a cursor stands at what is hidden"
     )
-    everything, cursors = walk(estate, route, "all")
+    everything, cursors = all_items_and_cursors(sides, route, "all")
     assert len(everything) > len(seen) > 2
     assert hidden_words(json.dumps(everything))
     left = len(seen)
     for cursor in cursors:
-        answer = page(estate, route, "narrow", cursor, 1000)
+        answer = page(sides, route, "narrow", cursor, 1000)
         rest = items(answer)
         assert not hidden_words(answer.text)
         assert rest == seen[len(seen) - len(rest) :], "it goes on in what the key sees, in its order"
         assert len(rest) <= left, "the place moves on"
         left = len(rest)
-        stepped, further = walk(estate, route, "narrow", cursor)
+        stepped, further = all_items_and_cursors(sides, route, "narrow", cursor)
         assert stepped == rest
         assert not [one for one in further if hidden_words(json.dumps(position(one)))]
     assert left < len(seen)
 
 
 @pytest.mark.parametrize("route", [route for route in PAGED if ALL not in TABLE[route].needs])
-def test_a_place_that_is_hidden_and_one_that_is_not_there(estate: Estate, route: str) -> None:
-    """Whether something stands at the place of a cursor is not to be seen in the page after it."""
-    _, cursors = walk(estate, route, "all")
+def test_a_hidden_position_and_an_unused_one(sides: TwoSidedServer, route: str) -> None:
+    """The page after a cursor does not reveal whether there is something at the cursor's position."""
+    _, cursors = all_items_and_cursors(sides, route, "all")
     compared = 0
     for place in map(position, cursors):
         absent = json.loads(_absent(json.dumps(place)))
         if absent != place:
             compared += 1
-            hidden, nowhere = (page(estate, route, "narrow", cursor_at(one), 2) for one in (place, absent))
+            hidden, nowhere = (page(sides, route, "narrow", cursor_at(one), 2) for one in (place, absent))
             assert (hidden.status_code, hidden.json()) == (nowhere.status_code, nowhere.json())
     assert compared or route not in AT_NAMES
 
 
 def _absent(text: str) -> str:
-    """The next name, or run, that nobody has: between it and the hidden one there is nothing."""
+    """The next unused name or run id: there is nothing between it and the hidden one."""
     text = text.replace(VAULT, f"{VAULT}-")
     for run in HIDDEN:
         for form in (run, run.replace("-", "")):
@@ -166,19 +168,19 @@ def _absent(text: str) -> str:
 
 
 @pytest.mark.parametrize("route", [route for route in PAGED if ALL in TABLE[route].needs])
-def test_a_cursor_opens_no_list(estate: Estate, route: str) -> None:
+def test_a_cursor_opens_no_list(sides: TwoSidedServer, route: str) -> None:
     for cursor in (None, cursor_at([0]), cursor_at([10**6]), "garbage"):
-        answer = page(estate, route, "narrow", cursor, 1)
+        answer = page(sides, route, "narrow", cursor, 1)
         assert (answer.status_code, answer.json()["code"]) == (403, "not_permitted")
 
 
 @pytest.mark.parametrize("route", PAGED)
-def test_a_cursor_of_another_list(estate: Estate, route: str) -> None:
-    """It is refused, or is a place in this one; what it says of is not looked up."""
+def test_a_cursor_of_another_list(sides: TwoSidedServer, route: str) -> None:
+    """It is refused, or is a position in this list; nothing is looked up for it."""
     for other in PAGED:
         if ALL in TABLE[other].needs or ALL in TABLE[route].needs:
             continue
-        for cursor in walk(estate, other, "all")[1][:2]:
-            answer = page(estate, route, "narrow", cursor, 1000)
+        for cursor in all_items_and_cursors(sides, other, "all")[1][:2]:
+            answer = page(sides, route, "narrow", cursor, 1000)
             assert answer.status_code in (200, 400), answer.text
             assert not hidden_words(re.sub(r"\"cursor\":\"[^\"]*\"", "", answer.text))

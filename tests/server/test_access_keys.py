@@ -1,4 +1,4 @@
-"""Keys made, listed and revoked over HTTP: by an admin of all namespaces, written down with who did it."""
+"""Keys are created, listed and revoked over HTTP by an admin of all namespaces, with audit entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from headwater.server.access.credentials import CSRF_HEADER
 from headwater.store.store import Store
-from tests.server.asking import API, ask
+from tests.server.api import API, ask
 
 KEYS = f"{API}/access/keys"
 DATASETS = f"{API}/datasets"
@@ -25,13 +25,13 @@ def store_of(client: TestClient) -> Store:
 
 @pytest.fixture
 def admin(client: TestClient) -> TestClient:
-    """A client that shows a key which may do everything."""
+    """A client with a key that may do everything."""
     secret = store_of(client).access.add("boss", scopes=["read", "write", "admin"]).secret
     client.headers["Authorization"] = f"Bearer {secret}"
     return client
 
 
-def made(client: TestClient, expected: int = 201, /, **asked: Any) -> Any:
+def created(client: TestClient, expected: int = 201, /, **asked: Any) -> Any:
     answer = client.post(KEYS, json=asked)
     assert answer.status_code == expected, answer.text
     return answer.json()
@@ -41,8 +41,8 @@ def bearer(secret: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {secret}"}
 
 
-def test_a_key_from_its_making_to_its_end(admin: TestClient) -> None:
-    told = made(admin, name="orders team", scopes=["write", "read"], namespaces=["orders", "s3://lake/*"])
+def test_the_life_of_a_key(admin: TestClient) -> None:
+    told = created(admin, name="orders team", scopes=["write", "read"], namespaces=["orders", "s3://lake/*"])
     key, secret = told["key"], told["secret"]
     assert (key["name"], key["scopes"], key["namespaces"]) == (
         "orders team",
@@ -63,25 +63,25 @@ def test_a_key_from_its_making_to_its_end(admin: TestClient) -> None:
     assert admin.delete(f"{KEYS}/nobody").json()["code"] == "unknown_access_key"
 
 
-def test_the_last_admin_key_stays(admin: TestClient) -> None:
+def test_the_last_admin_key_cannot_be_revoked(admin: TestClient) -> None:
     [boss] = store_of(admin).access.keys()
-    made(admin, name="reader")
-    late = made(admin, name="late", scopes=["admin"])["key"]["key_id"]
+    created(admin, name="reader")
+    late = created(admin, name="late", scopes=["admin"])["key"]["key_id"]
     assert admin.delete(f"{KEYS}/{late}").status_code == 200
     for others in ({"namespaces": ["team"], "scopes": ["admin"]}, {"scopes": ["read", "write"]}):
-        made(admin, name="other", **others)  # none of them can manage keys
+        created(admin, name="other", **others)  # none of them can manage keys
         refused = admin.delete(f"{KEYS}/{boss.key_id}")
         assert (refused.status_code, refused.json()["code"]) == (409, "last_admin_key")
         assert "headwater access revoke" in refused.json()["detail"]
     assert ask(admin, "/access/keys")["items"][0]["revoked_at"] is None
-    second = made(admin, name="second", scopes=["admin", "read"])["secret"]
+    second = created(admin, name="second", scopes=["admin", "read"])["secret"]
     assert admin.delete(f"{KEYS}/{boss.key_id}").status_code == 200
     listed = admin.get(KEYS, headers=bearer(second)).json()["items"]
     assert listed[0]["revoked_at"] is not None
 
 
-def test_it_is_written_down_who_did_it(admin: TestClient) -> None:
-    key_id = made(admin, name="x")["key"]["key_id"]
+def test_changes_of_keys_are_audited(admin: TestClient) -> None:
+    key_id = created(admin, name="x")["key"]["key_id"]
     admin.delete(f"{KEYS}/{key_id}")
     entries = store_of(admin).audit(resource=key_id)
     assert [entry.event_type for entry in entries] == ["access.key_revoked", "access.key_added"]
@@ -91,13 +91,13 @@ def test_it_is_written_down_who_did_it(admin: TestClient) -> None:
     assert "secret" not in str(entries)
 
 
-def test_when_it_ends(admin: TestClient) -> None:
-    assert made(admin, name="forever")["key"]["expires_at"] is None
-    week = datetime.fromisoformat(made(admin, name="week", expires_in_days=7)["key"]["expires_at"])
+def test_expiry(admin: TestClient) -> None:
+    assert created(admin, name="forever")["key"]["expires_at"] is None
+    week = datetime.fromisoformat(created(admin, name="week", expires_in_days=7)["key"]["expires_at"])
     assert abs(week - datetime.now(UTC) - timedelta(days=7)) < timedelta(minutes=1)
-    assert made(admin, name="then", expires_at="2999-01-02")["key"]["expires_at"] == "2999-01-02T00:00:00Z"
-    assert made(admin, 422, name="past", expires_at="2001-01-01")["code"] == "access_key_invalid"
-    made(admin, 422, name="both", expires_at="2999-01-01", expires_in_days=3)
+    assert created(admin, name="then", expires_at="2999-01-02")["key"]["expires_at"] == "2999-01-02T00:00:00Z"
+    assert created(admin, 422, name="past", expires_at="2001-01-01")["code"] == "access_key_invalid"
+    created(admin, 422, name="both", expires_at="2999-01-01", expires_in_days=3)
 
 
 @pytest.mark.parametrize(
@@ -110,29 +110,29 @@ def test_when_it_ends(admin: TestClient) -> None:
         {"name": "x", "secret": "mine"},
     ],
 )  # fmt: skip
-def test_what_no_key_can_be(admin: TestClient, asked: dict[str, Any]) -> None:
-    made(admin, 422, **asked)
+def test_invalid_keys_are_not_created(admin: TestClient, asked: dict[str, Any]) -> None:
+    created(admin, 422, **asked)
     assert len(store_of(admin).access.keys()) == 1
 
 
-def test_nobody_gives_what_they_do_not_have(client: TestClient) -> None:
-    """Else `admin` would imply all other scopes."""
+def test_an_admin_cannot_grant_a_scope_that_they_lack(client: TestClient) -> None:
+    """Otherwise `admin` would imply all other scopes."""
     client.headers["Authorization"] = f"Bearer {store_of(client).access.add('only', scopes=['admin']).secret}"
-    assert made(client, 403, name="x", scopes=["read"])["code"] == "not_permitted"
-    assert made(client, name="x", scopes=["admin"])["key"]["scopes"] == ["admin"]
+    assert created(client, 403, name="x", scopes=["read"])["code"] == "not_permitted"
+    assert created(client, name="x", scopes=["admin"])["key"]["scopes"] == ["admin"]
 
 
 def test_from_a_session_only_with_its_token(client: TestClient) -> None:
     secret = store_of(client).access.add("boss", scopes=["read", "admin"]).secret
     token = client.post(f"{API}/session", json={"key": secret}).json()["csrf_token"]
     assert client.get(KEYS).status_code == 200
-    assert made(client, 403, name="x")["code"] == "origin_refused"
+    assert created(client, 403, name="x")["code"] == "origin_refused"
     assert client.delete(f"{KEYS}/x").status_code == 403
     assert client.post(KEYS, json={"name": "x"}, headers={CSRF_HEADER: token}).status_code == 201
 
 
-def test_the_first_key_closes_the_door(client: TestClient) -> None:
-    """On this machine itself it stands open until there is one."""
-    secret = made(client, name="first", scopes=["read", "write", "admin"])["secret"]
+def test_the_first_key_closes_the_server(client: TestClient) -> None:
+    """On loopback it is open until there is one."""
+    secret = created(client, name="first", scopes=["read", "write", "admin"])["secret"]
     assert client.get(KEYS).status_code == 401
     assert client.get(KEYS, headers=bearer(secret)).status_code == 200

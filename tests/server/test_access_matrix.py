@@ -1,6 +1,6 @@
 """Every route, every role, one's own namespace and another's.
 
-The routes are those of the OpenAPI document: one that has no row in the table (matrix.py) fails the first test.
+The routes are those of the OpenAPI document: a route without a row in the table (matrix.py) fails the first test.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 
-from tests.server.estate import ABSENT, OPEN, VAULT, run_id
-from tests.server.matrix import ALL, BAD, PUBLIC, ROLES, TABLE, Estate, comparable_text, needs, two_sides
+from tests.server.matrix import ALL, BAD, PUBLIC, ROLES, TABLE, TwoSidedServer, comparable_text, needs, two_sides
+from tests.server.two_sided_store import ABSENT, OPEN, VAULT, run_id
 
 
 @pytest.fixture(scope="module")
-def estate(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Estate]:
-    with two_sides(tmp_path_factory.mktemp("estate"), sqlite_template) as estate:
-        yield estate
+def sides(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[TwoSidedServer]:
+    with two_sides(tmp_path_factory.mktemp("sides"), sqlite_template) as sides:
+        yield sides
 
 
 # -- the table is whole -----------------------------------------------------------------------------------------------
 
 
-def test_every_route_has_its_row(estate: Estate) -> None:
-    app = estate.client.app
+def test_every_route_has_its_row(sides: TwoSidedServer) -> None:
+    app = sides.client.app
     assert isinstance(app, FastAPI)
     described = {f"{method.upper()} {path}" for path, ways in app.openapi()["paths"].items() for method in ways}
     assert described == TABLE.keys()
 
 
-def test_what_is_not_described_is_closed_as_well(estate: Estate) -> None:
-    """Below /api/ the door is before the routes: also for those that nobody has written yet."""
+def test_undocumented_paths_are_closed(sides: TwoSidedServer) -> None:
+    """Below /api/ authentication comes before the routes: also for future ones."""
     for path in ("openapi.json", "nowhere", "", "../api/v1/datasets", "datasets/"):
-        assert estate.client.get(f"/api/v1/{path}").status_code == 401, path
-    assert estate.client.get("/").status_code == 200  # the page, which holds nothing
+        assert sides.client.get(f"/api/v1/{path}").status_code == 401, path
+    assert sides.client.get("/").status_code == 200  # the page, which holds nothing
 
 
 # -- who comes in -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("route", TABLE)
-def test_nobody_comes_in_without_a_good_key(estate: Estate, route: str) -> None:
+def test_every_route_needs_a_valid_key(sides: TwoSidedServer, route: str) -> None:
     for role in BAD:
-        answer = estate.ask(route, OPEN, role)
+        answer = sides.ask(route, OPEN, role)
         if PUBLIC in TABLE[route].needs:
             assert answer.status_code == 200, role
         else:
@@ -57,14 +57,14 @@ def test_nobody_comes_in_without_a_good_key(estate: Estate, route: str) -> None:
 
 @pytest.mark.parametrize("route", TABLE)
 @pytest.mark.parametrize("role", ROLES)
-def test_a_key_is_good_for_its_scopes_alone(estate: Estate, route: str, role: str) -> None:
+def test_a_key_is_limited_to_its_scopes(sides: TwoSidedServer, route: str, role: str) -> None:
     row = TABLE[route]
     for side in (OPEN, "any"):
         lacking = needs(row) - set(role.split()) or (ALL in row.needs and side != "any")
         expected = row.own_admin if row.own_admin is not None and "admin" in role else row.own
         if not lacking and expected == 0:
             continue
-        answer = estate.ask(route, OPEN, f"{side} {role}")
+        answer = sides.ask(route, OPEN, f"{side} {role}")
         assert answer.status_code == (403 if lacking else expected), (side, answer.text)
         if lacking:
             assert answer.json()["code"] == "not_permitted"
@@ -83,29 +83,29 @@ WAYS = [(route, by) for route in TABLE for by in ("key", "session") if by == "ke
 
 
 @pytest.mark.parametrize(("route", "by"), WAYS)
-def test_another_namespace_is_not_there(estate: Estate, route: str, by: str) -> None:
-    """For whatever role: the answer about it is word for word the answer about one that does not exist."""
+def test_another_namespace_does_not_exist(sides: TwoSidedServer, route: str, by: str) -> None:
+    """For every role, the response about it is word for word that about an unknown one."""
     row, by_session = TABLE[route], by == "session"
     for role in ROLES:
         lacking = needs(row) - set(role.split()) or ALL in row.needs
         if not lacking and row.own == 0:
             continue
-        answer = estate.ask(route, VAULT, f"open {role}", by_session=by_session)
+        answer = sides.ask(route, VAULT, f"open {role}", by_session=by_session)
         assert answer.status_code == (403 if lacking else row.other), (role, answer.text)
         if row.absent:
-            absent = estate.ask(route, ABSENT, f"open {role}", by_session=by_session)
-            assert comparable_text(answer, estate.about[VAULT]) == comparable_text(absent, estate.about[ABSENT]), role
+            absent = sides.ask(route, ABSENT, f"open {role}", by_session=by_session)
+            assert comparable_text(answer, sides.about[VAULT]) == comparable_text(absent, sides.about[ABSENT]), role
 
 
 @pytest.mark.parametrize("route", SHARED)
-def test_no_answer_tells_of_another_namespace(estate: Estate, route: str) -> None:
+def test_no_response_contains_another_namespace(sides: TwoSidedServer, route: str) -> None:
     row = TABLE[route]
-    hidden = [VAULT, run_id(VAULT), run_id(VAULT, "again"), run_id(VAULT, "reach"), estate.about[VAULT]["digest"]]
-    text = estate.ask(route, OPEN, "open read write admin").text
+    hidden = [VAULT, run_id(VAULT), run_id(VAULT, "again"), run_id(VAULT, "reach"), sides.about[VAULT]["digest"]]
+    text = sides.ask(route, OPEN, "open read write admin").text
     for word in hidden:
         assert word not in text, text
     if row.tells is not None:
-        assert row.tells in estate.ask(route, OPEN, "any read write admin").text
+        assert row.tells in sides.ask(route, OPEN, "any read write admin").text
 
 
 MIXED = [
@@ -138,22 +138,22 @@ MIXED = [
 
 
 @pytest.mark.parametrize("path", MIXED)
-def test_nor_of_its_part_in_what_is_shared(estate: Estate, path: str) -> None:
-    """A run that reads from the vault, a dataset that the vault writes to: only the open side of them is there."""
+def test_no_response_contains_the_hidden_part_of_shared_objects(sides: TwoSidedServer, path: str) -> None:
+    """A run that reads from the vault, a dataset that the vault writes to: only their open side is shown."""
     asked = path.format(run=run_id(OPEN, "mixed"), open=run_id(OPEN), vault=run_id(VAULT)[:9])
-    key = estate.keys["open read"]
-    answer = estate.client.get(f"/api/v1{asked}", headers={"Authorization": f"Bearer {key}"})
+    key = sides.keys["open read"]
+    answer = sides.client.get(f"/api/v1{asked}", headers={"Authorization": f"Bearer {key}"})
     proofs = ("ledger", "manifest", "certificate", "verified", "bundle", "report")
     assert answer.status_code == (404 if path.endswith(proofs) else 200), answer.text
     for word in (VAULT, run_id(VAULT), run_id(VAULT, "reach")):
         assert word not in answer.text, answer.text
 
 
-def test_the_raw_events_of_what_is_shared_are_cut(estate: Estate) -> None:
-    key = {"Authorization": f"Bearer {estate.keys['open read']}"}
-    listed = estate.client.get("/api/v1/events", headers=key, params={"run": run_id(OPEN, "mixed")}).json()["items"]
+def test_raw_events_of_shared_objects_are_not_shown(sides: TwoSidedServer) -> None:
+    key = {"Authorization": f"Bearer {sides.keys['open read']}"}
+    listed = sides.client.get("/api/v1/events", headers=key, params={"run": run_id(OPEN, "mixed")}).json()["items"]
     assert len(listed) == 1
-    lines = estate.client.get("/api/v1/export", headers=key).text.splitlines()
+    lines = sides.client.get("/api/v1/export", headers=key).text.splitlines()
     mixed = [json.loads(line) for line in lines if run_id(OPEN, "mixed") in line]
     assert [use["name"] for use in mixed[0]["inputs"] + mixed[0]["outputs"]] == ["open/b", "open/c"]
     assert "sql" not in mixed[0]["job"]["facets"]
@@ -162,9 +162,9 @@ def test_the_raw_events_of_what_is_shared_are_cut(estate: Estate) -> None:
 # -- what they do is written down -------------------------------------------------------------------------------------
 
 
-def test_what_is_written_is_audited_with_who_from_where_and_with_what(estate: Estate) -> None:
-    answer = estate.ask("POST /api/v1/lineage", OPEN, "any read write admin")
-    app = estate.client.app
+def test_writes_are_audited_with_key_address_and_program(sides: TwoSidedServer) -> None:
+    answer = sides.ask("POST /api/v1/lineage", OPEN, "any read write admin")
+    app = sides.client.app
     assert isinstance(app, FastAPI)
     [entry] = app.state.service.store.audit(resource=run_id(OPEN, "written"), event_type="event.ingested")
     assert entry.actor_type == "key"

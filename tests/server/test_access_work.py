@@ -1,7 +1,7 @@
-"""What is hidden and what is not there cost the same: the same answer, after the same statements of SQL.
+"""Requests for hidden and for unknown names take the same work: the same response after the same SQL statements.
 
-Not the clock is asked, which tells of the machine: each statement that SQLite is given is written down. Names, ids and
-numbers in them may differ; how many there are, their order and all else may not.
+No clock is used, which would depend on the machine: each statement that SQLite gets is recorded. Names, ids and
+numbers in them may differ; their number, order and everything else may not.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from headwater.model.tasks import TaskState
 from headwater.server.rows.audit import READ
 from headwater.server.tasks.tasks import Tasks
 from tests.cli.running import run_here
-from tests.server.estate import ABSENT, OPEN, VAULT, event, run_id
-from tests.server.matrix import ALL, ROLES, TABLE, Estate, comparable_text, needs, two_sides
+from tests.server.matrix import ALL, ROLES, TABLE, TwoSidedServer, comparable_text, needs, two_sides
+from tests.server.two_sided_store import ABSENT, OPEN, VAULT, event, run_id
 from tests.support.pair_tables import write_orders, write_pair_tables
 
 RECORD = {"root_id": "r-canary", "node_id": "n-canary", "parent_id": "r-canary", "action_taken": "made"}
@@ -39,12 +39,12 @@ _OF_KEYS = ("access_key", "access_session")
 
 
 def _shape(text: str) -> str:
-    """Without what stands in it; a list of nothing is written with a condition that never holds."""
+    """Without its values; an empty list is written as a condition that is never true."""
     return _LIST.sub("IN (?)", _LITERAL.sub("?", text)).replace(" AND (? != ?)", "")
 
 
 class Statements:
-    """Those that SQLite is given, without what stands in them."""
+    """The statements that SQLite gets, without their values."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -82,30 +82,32 @@ def statements() -> Iterator[Statements]:
 
 
 @pytest.fixture(scope="module")
-def estate(statements: Statements, tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Estate]:
+def sides(
+    statements: Statements, tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path
+) -> Iterator[TwoSidedServer]:
     """The vault has pair tables of its run, and there are records."""
-    folder = tmp_path_factory.mktemp("estate")
+    folder = tmp_path_factory.mktemp("sides")
     entry = write_pair_tables(folder / "rows", run_id(VAULT), write_orders(folder / "orders" / "part-0.parquet"))
     facets = {"cdme.adjointMetadata": {"outputs": [entry]}}
     later_event = event(VAULT, "run", 6, [], [{"namespace": VAULT, "name": f"{VAULT}/b"}], facets=facets)
-    with two_sides(folder, sqlite_template, later_event) as estate:
-        headers = {"Authorization": f"Bearer {estate.keys['any read write admin']}"}
+    with two_sides(folder, sqlite_template, later_event) as sides:
+        headers = {"Authorization": f"Bearer {sides.keys['any read write admin']}"}
         record = {**RECORD, "storage_location": "here"}
-        assert estate.client.post("/api/v1/records", json=record, headers=headers).status_code == 202
+        assert sides.client.post("/api/v1/records", json=record, headers=headers).status_code == 202
         loaded = ["records", "work", "--until-empty", "--window", "0s", "--store", f"sqlite:///{folder}/store.db"]
         assert run_here(loaded) == 0
-        yield estate
+        yield sides
 
 
-def ask(estate: Estate, key: str, method: str, path: str, body: Any = None) -> Any:
-    headers = {"Authorization": f"Bearer {estate.keys[key]}", "Content-Type": "application/json"}
+def ask(sides: TwoSidedServer, key: str, method: str, path: str, body: Any = None) -> Any:
+    headers = {"Authorization": f"Bearer {sides.keys[key]}", "Content-Type": "application/json"}
     content = None if body is None else json.dumps(body).encode()
-    estate.client.cookies.clear()
-    return estate.client.request(method, f"/api/v1{path}", content=content, headers=headers)
+    sides.client.cookies.clear()
+    return sides.client.request(method, f"/api/v1{path}", content=content, headers=headers)
 
 
-def alike(statements: Statements, hidden: Callable[[], Any], absent: Callable[[], Any]) -> tuple[Any, Any]:
-    """Both answers, after the same work. The first time anything is asked, more is looked up."""
+def assert_same_work(statements: Statements, hidden: Callable[[], Any], absent: Callable[[], Any]) -> tuple[Any, Any]:
+    """Both responses, after the same work. The first request of any kind looks up more."""
     hidden(), absent()
     (one, work), (other, as_much) = statements.of(hidden), statements.of(absent)
     assert one.status_code == other.status_code
@@ -113,33 +115,35 @@ def alike(statements: Statements, hidden: Callable[[], Any], absent: Callable[[]
     return one, other
 
 
-def test_what_is_seen_is_another_matter(estate: Estate, statements: Statements) -> None:
-    """So that the statements written down are those that a question takes."""
+def test_visible_names_take_other_statements(sides: TwoSidedServer, statements: Statements) -> None:
+    """So the recorded statements are those of the query."""
     path = "/datasets/{0}/{0}%2Fb"
-    _, seen = statements.of(lambda: ask(estate, "open read", "GET", path.format(OPEN)))
-    _, hidden = statements.of(lambda: ask(estate, "open read", "GET", path.format(VAULT)))
+    _, seen = statements.of(lambda: ask(sides, "open read", "GET", path.format(OPEN)))
+    _, hidden = statements.of(lambda: ask(sides, "open read", "GET", path.format(VAULT)))
     assert len(seen) > len(hidden) > 0
 
 
 @pytest.mark.parametrize("by", ["key", "session"])
 @pytest.mark.parametrize("route", [route for route, row in TABLE.items() if row.absent and route not in OF_NUMBERS])
-def test_hidden_and_absent_take_the_same_work(estate: Estate, statements: Statements, route: str, by: str) -> None:
+def test_hidden_and_absent_take_the_same_work(
+    sides: TwoSidedServer, statements: Statements, route: str, by: str
+) -> None:
     row = TABLE[route]
     for role in ROLES:
         if row.own == 0 and not needs(row) - set(role.split()) and ALL not in row.needs:
             continue
-        hidden, absent = alike(
+        hidden, absent = assert_same_work(
             statements,
-            partial(estate.ask, route, VAULT, f"open {role}", by_session=by == "session"),
-            partial(estate.ask, route, ABSENT, f"open {role}", by_session=by == "session"),
+            partial(sides.ask, route, VAULT, f"open {role}", by_session=by == "session"),
+            partial(sides.ask, route, ABSENT, f"open {role}", by_session=by == "session"),
         )
-        assert comparable_text(hidden, estate.about[VAULT]) == comparable_text(absent, estate.about[ABSENT]), role
+        assert comparable_text(hidden, sides.about[VAULT]) == comparable_text(absent, sides.about[ABSENT]), role
 
 
 # -- rows -------------------------------------------------------------------------------------------------------------
 
 
-def row_questions(side: str) -> list[tuple[str, Any]]:
+def row_queries(side: str) -> list[tuple[str, Any]]:
     dataset, qualified = f"{side}/b", {"dataset": f"{side}/b", "namespace": side}
     source = {"source": f"{side}/a", "source_namespace": side}
     return [
@@ -156,20 +160,20 @@ def row_questions(side: str) -> list[tuple[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("number", range(len(row_questions(VAULT))))
-def test_rows_are_for_keys_of_all_namespaces(estate: Estate, statements: Statements, number: int) -> None:
-    """Of one's own, of another's and of nothing: one answer, before anything is looked up."""
-    (path, hidden), (_, absent), (_, own) = (row_questions(side)[number] for side in (VAULT, ABSENT, OPEN))
+@pytest.mark.parametrize("number", range(len(row_queries(VAULT))))
+def test_rows_are_for_keys_of_all_namespaces(sides: TwoSidedServer, statements: Statements, number: int) -> None:
+    """For one's own rows, another's and unknown ones: one response, before any lookup."""
+    (path, hidden), (_, absent), (_, own) = (row_queries(side)[number] for side in (VAULT, ABSENT, OPEN))
     for role in ROLES:
         asked = [
-            partial(ask, estate, f"open {role}", "POST", path, body) for body in (hidden, absent, own, {"strange": 1})
+            partial(ask, sides, f"open {role}", "POST", path, body) for body in (hidden, absent, own, {"strange": 1})
         ]
         for other in asked[1:]:
-            one, two = alike(statements, asked[0], other)
+            one, two = assert_same_work(statements, asked[0], other)
             assert (one.status_code, one.json()["code"]) == (403, "not_permitted")
             assert comparable_text(one, {}) == comparable_text(two, {})
     if path == "/rows/trace" and "output" not in hidden:
-        whole = ask(estate, "any read", "POST", path, hidden)
+        whole = ask(sides, "any read", "POST", path, hidden)
         assert whole.status_code == 200, "the vault has rows that could have been told"
         assert whole.json()["rows"]
 
@@ -178,20 +182,20 @@ def test_rows_are_for_keys_of_all_namespaces(estate: Estate, statements: Stateme
 
 
 @pytest.fixture
-def tasks(estate: Estate) -> Iterator[Tasks]:
-    assert isinstance(estate.client.app, FastAPI)
-    tasks: Tasks = estate.client.app.state.service.tasks
+def tasks(sides: TwoSidedServer) -> Iterator[Tasks]:
+    assert isinstance(sides.client.app, FastAPI)
+    tasks: Tasks = sides.client.app.state.service.tasks
     yield tasks
     tasks.close()
 
 
-def test_tasks_of_others_are_not_there(estate: Estate, statements: Statements, tasks: Tasks) -> None:
-    """One that runs, and one whose result holds rows: neither is seen, called off, or told from one that is not there;
-    and who is refused leaves no entry of having read."""
-    assert isinstance(estate.client.app, FastAPI)
-    store = estate.client.app.state.service.store
+def test_tasks_of_others_do_not_exist(sides: TwoSidedServer, statements: Statements, tasks: Tasks) -> None:
+    """A running one, and one whose result contains rows: neither can be seen, cancelled, or distinguished from an
+    unknown one; and a refused client leaves no audit entry of reading."""
+    assert isinstance(sides.client.app, FastAPI)
+    store = sides.client.app.state.service.store
     owner = store.access.add("owner", scopes=["read"])
-    estate.keys["owner"] = owner.secret
+    sides.keys["owner"] = owner.secret
     done = tasks.start("rows.trace", CHILD, {"answer": 1}, owner.key.key_id)
     while tasks.task(done.id).state is TaskState.RUNNING:
         pass
@@ -206,25 +210,25 @@ def test_tasks_of_others_are_not_there(estate: Estate, statements: Statements, t
     (tasks._folder / done.id / "result.json").write_text(json.dumps(result))
     before = store.audit(event_type=READ)
     running = tasks.start("rows.forward", CHILD, {"seconds": 120}, owner.key.key_id)
-    others = [key for key in estate.keys if key.split()[0] in (OPEN, VAULT) or key in ("any read", "any write")]
+    others = [key for key in sides.keys if key.split()[0] in (OPEN, VAULT) or key in ("any read", "any write")]
     assert len(others) == 10
     for key in others:
         for method in ("GET", "DELETE"):
             for task in (done, running):
                 nothing = str(uuid4())
-                hidden, absent = alike(
+                hidden, absent = assert_same_work(
                     statements,
-                    partial(ask, estate, key, method, f"/tasks/{task.id}"),
-                    partial(ask, estate, key, method, f"/tasks/{nothing}"),
+                    partial(ask, sides, key, method, f"/tasks/{task.id}"),
+                    partial(ask, sides, key, method, f"/tasks/{nothing}"),
                 )
                 assert hidden.status_code == (404 if "read" in key else 403), (key, hidden.text)
                 assert comparable_text(hidden, {"id": task.id}) == comparable_text(absent, {"id": nothing})
-        listed = ask(estate, key, "GET", "/tasks")
+        listed = ask(sides, key, "GET", "/tasks")
         assert "canary" not in listed.text
         assert listed.status_code == 403 or listed.json()["items"] == []
     assert tasks.task(running.id).state is TaskState.RUNNING
     assert store.audit(event_type=READ) == before
-    assert "row-canary" in ask(estate, "owner", "GET", f"/tasks/{done.id}").text
+    assert "row-canary" in ask(sides, "owner", "GET", f"/tasks/{done.id}").text
     entry, *rest = store.audit(event_type=READ)
     assert rest == before
     assert owner.key.key_id in entry.actor_id
@@ -233,8 +237,8 @@ def test_tasks_of_others_are_not_there(estate: Estate, statements: Statements, t
 # -- records, which have no namespace, and the items of pipelines, which are records ----------------------------------
 
 
-def test_records_are_for_keys_of_all_namespaces(estate: Estate, statements: Statements) -> None:
-    assert "n-canary" in ask(estate, "any read", "GET", "/records/trace?root=r-canary").text
+def test_records_are_for_keys_of_all_namespaces(sides: TwoSidedServer, statements: Statements) -> None:
+    assert "n-canary" in ask(sides, "any read", "GET", "/records/trace?root=r-canary").text
     for path in (
         "/records/trace?root={0}",
         "/records/find?root={0}",
@@ -242,21 +246,21 @@ def test_records_are_for_keys_of_all_namespaces(estate: Estate, statements: Stat
         "/records/find?limit=5",
     ):
         for role in ROLES:
-            hidden, absent = alike(
+            hidden, absent = assert_same_work(
                 statements,
-                partial(ask, estate, f"open {role}", "GET", path.format("r-canary")),
-                partial(ask, estate, f"open {role}", "GET", path.format("absent")),
+                partial(ask, sides, f"open {role}", "GET", path.format("r-canary")),
+                partial(ask, sides, f"open {role}", "GET", path.format("absent")),
             )
             assert (hidden.status_code, hidden.json()["code"]) == (403, "not_permitted")
             assert comparable_text(hidden, {}) == comparable_text(absent, {})
     record = {**RECORD, "storage_location": "here"}
     for role in ROLES:
-        sent = ask(estate, f"open {role}", "POST", "/records", record)
+        sent = ask(sides, f"open {role}", "POST", "/records", record)
         assert (sent.status_code, sent.json()["code"]) == (403, "not_permitted")
 
 
 @pytest.mark.parametrize("route", [route for route, row in TABLE.items() if row.own and ALL not in row.needs])
-def test_no_other_list_tells_of_records(estate: Estate, route: str) -> None:
-    assert "canary" not in estate.ask(route, OPEN, "open read write admin").text
-    assert "canary" not in ask(estate, "open read write admin", "GET", "/find?q=r-canary&type=any").text
-    assert "canary" not in ask(estate, "open read write admin", "GET", "/audit?resource=r-canary").text
+def test_no_other_list_contains_records(sides: TwoSidedServer, route: str) -> None:
+    assert "canary" not in sides.ask(route, OPEN, "open read write admin").text
+    assert "canary" not in ask(sides, "open read write admin", "GET", "/find?q=r-canary&type=any").text
+    assert "canary" not in ask(sides, "open read write admin", "GET", "/audit?resource=r-canary").text

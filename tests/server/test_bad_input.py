@@ -1,6 +1,6 @@
-"""Families of bad input: each gets its 4xx, or nothing if it is no HTTP at all, and the server lives on.
+"""Families of invalid input: each gets its 4xx, or no response if it is not HTTP at all, and the server continues.
 
-Bytes are sent as they are, over a socket: a client of HTTP would mend half of them.
+Bytes are sent unchanged over a socket: an HTTP client would correct half of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOTHING = 0
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """As `headwater serve` runs it, in this process and with little patience."""
+    """Like `headwater serve`, in this process and with short timeouts."""
     folder = tmp_path_factory.mktemp("served")
     settings = ServerSettings(limit_bytes=LIMIT, body_seconds=0.5, streams=STREAMS, workspace=str(folder))
     with pytest.MonkeyPatch.context() as patch:
@@ -46,7 +46,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 def send(port: int, *pieces: bytes, pause: float = 0.0, close: bool = False) -> tuple[int, bytes]:
-    """The status and all of the answer; 0 where there is none."""
+    """Returns the status and the whole response; 0 without a response."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         try:
             for piece in pieces:
@@ -218,7 +218,7 @@ FAMILIES = {**BODIES, **HEADS, **ADDRESSES}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_gets_its_4xx_and_the_server_lives_on(port: int, family: str) -> None:
+def test_invalid_input_gets_its_4xx_and_the_server_continues(port: int, family: str) -> None:
     for request, expected in FAMILIES[family]:
         status, told = send(port, request)
         assert status == expected, (request[:200], told[:600])
@@ -228,10 +228,10 @@ def test_gets_its_4xx_and_the_server_lives_on(port: int, family: str) -> None:
         assert problem["status"] == status
         assert problem["code"]
         assert b"Traceback" not in told
-    lives_on(port)
+    assert_server_works(port)
 
 
-def lives_on(port: int) -> None:
+def assert_server_works(port: int) -> None:
     assert send(port, b"GET /health/ready HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")[0] == 200
     assert send(port, posted(EVENT))[0] == 201
 
@@ -241,7 +241,7 @@ def test_a_slow_body(port: int) -> None:
     status, told = send(port, posted(b"{", length=b"100"), b" ", b" ", pause=0.3)
     assert status == 408, told
     assert time.monotonic() - began < 5
-    lives_on(port)
+    assert_server_works(port)
 
 
 def test_a_slow_head(port: int) -> None:
@@ -250,7 +250,7 @@ def test_a_slow_head(port: int) -> None:
     assert send(port, b"")[0] == NOTHING, "one that says nothing at all"
     assert send(port, b"GET / HT", b"T", b"P", pause=0.3)[0] == NOTHING
     assert time.monotonic() - began < 10
-    lives_on(port)
+    assert_server_works(port)
 
 
 def test_a_second_head_that_is_slow_or_long(port: int) -> None:
@@ -265,7 +265,7 @@ def test_a_second_head_that_is_slow_or_long(port: int) -> None:
         assert _answer(connection)[0] == 200
         connection.sendall(b"GET / HTTP/1.1\r\n")
         assert _answer(connection) == (NOTHING, b"")
-    lives_on(port)
+    assert_server_works(port)
 
 
 STREAM = GET % b"/stream"
@@ -282,8 +282,8 @@ def to_its_end(connection: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize("second", [b"GET / HTTP/1.1\r\nX: " + b"a" * 600_000, b"GET / HTTP/1.1\r\n"])
-def test_a_head_behind_an_answer_that_has_no_end(port: int, second: bytes) -> None:
-    """It is not taken in for as long as the stream goes on: the connection is closed, and no answer is put into it."""
+def test_a_request_behind_an_endless_response(port: int, second: bytes) -> None:
+    """It is not read while the stream continues: the connection is closed, and no response is mixed into it."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(STREAM)
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
@@ -292,11 +292,12 @@ def test_a_head_behind_an_answer_that_has_no_end(port: int, second: bytes) -> No
         began = time.monotonic()
         assert b"HTTP/1.1" not in to_its_end(connection)
         assert time.monotonic() - began < 5
-    lives_on(port)
+    assert_server_works(port)
 
 
-def test_who_goes_away_from_a_stream_that_others_wait_behind_is_no_listener(port: int) -> None:
-    """Nothing is read from them while others wait: that they have gone is noticed when they are told something."""
+def test_a_client_that_leaves_a_stream_with_pipelined_requests(port: int) -> None:
+    """Nothing is read from the client while other requests wait: the server notices at the next event that it has
+    left."""
     for _ in range(STREAMS):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             connection.sendall(STREAM)
@@ -309,7 +310,7 @@ def test_who_goes_away_from_a_stream_that_others_wait_behind_is_no_listener(port
         time.sleep(0.1)
 
 
-def test_the_body_of_a_request_behind_another_is_no_head(port: int) -> None:
+def test_the_body_of_a_pipelined_request_is_not_a_head(port: int) -> None:
     body = EVENT + b" " * 150_000
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(GET % b"/datasets" + posted(body)[: -len(body)])
@@ -318,14 +319,14 @@ def test_the_body_of_a_request_behind_another_is_no_head(port: int) -> None:
         assert _answer(connection)[0] == 201
 
 
-def test_a_body_that_breaks_off(port: int) -> None:
+def test_a_truncated_body(port: int) -> None:
     for request in (posted(EVENT, length=b"100000"), chunked(EVENT)[:-9]):
         status, _ = send(port, request, close=True)
         assert status in (NOTHING, 400, 408)
-    lives_on(port)
+    assert_server_works(port)
 
 
-def test_names_in_headers_do_not_come_back(port: int) -> None:
+def test_header_values_are_not_echoed(port: int) -> None:
     split = b"GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Request-ID: a%0d%0aSet-Cookie: x\r\n\r\n"
     _, told = send(port, split)
     assert b"set-cookie" not in told.lower().partition(b"\r\n\r\n")[0]
@@ -339,7 +340,7 @@ def test_a_body_of_nothing_but_small_events(port: int) -> None:
     assert json.loads(told.partition(b"\r\n\r\n")[2])["summary"]["failed"] == 20_000
 
 
-def test_memory_does_not_follow_what_is_sent(port: int) -> None:
+def test_memory_does_not_grow_with_the_input(port: int) -> None:
     before = _resident()
     for _ in range(20):
         send(port, posted(BOMB_BYTES, GZIP))

@@ -1,4 +1,4 @@
-"""A task that runs what came in an event: what it gets of the server, and what it may take."""
+"""A task that runs content of an event: what it gets from the server, and its limits."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def start(tasks: Tasks, store: Store) -> Start:
     return started
 
 
-def test_what_it_has(tasks: Tasks, store: Store, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_task_can_access(tasks: Tasks, store: Store, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HEADWATER_STORE", "HEADWATER_SERVER", "HEADWATER_KEY", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "canary-secret")
     store.capture_keys.trust("vc0l7ZkZSoXgfGgXUYDvFYpeiMFzL8RUk0f1p+jB5r0=")
@@ -100,7 +100,7 @@ def test_what_it_has(tasks: Tasks, store: Store, start: Start, monkeypatch: pyte
         (TaskLimits(seconds=600, disk_megabytes=3), {"write": 5}, "The task wrote more than 3 MB."),
     ],
 )
-def test_what_it_may_not_take(
+def test_the_limits_of_a_task(
     tasks: Tasks, start: Start, limits: TaskLimits, asked: dict[str, Any], detail: str
 ) -> None:
     task = ended(tasks, start(limits, **asked).id)

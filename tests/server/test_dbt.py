@@ -1,4 +1,4 @@
-"""dbt-ol, as whoever uses dbt runs it: it tells the server of a run on DuckDB, and the lineage is there."""
+"""dbt-ol, as dbt users run it: it sends the events of a run on DuckDB to the server, and the lineage is stored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILES = {
         "{{ config(materialized='table') }}\n"
         "select country, sum(amount) as total from {{ ref('orders') }} group by country\n"
     ),
-    # Columns are told of where they are documented.
+    # Events contain the columns that are documented.
     "models/schema.yml": (
         "version: 2\nmodels:\n"
         "  - name: orders\n    columns: [{name: order_id}, {name: country}, {name: amount}]\n"
@@ -51,9 +51,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(project: Path, server: ServerProcess) -> subprocess.CompletedProcess[str]:
-    # Of ours only what any program needs: what is set for Headwater's own tests is not dbt's.
+    # Only variables that any program needs: those for Headwater's own tests are not for dbt.
     mine = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ}
-    told = {
+    settings = {
         "OPENLINEAGE_URL": server.url,
         "OPENLINEAGE_NAMESPACE": NAMESPACE,
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
@@ -61,22 +61,22 @@ def run(project: Path, server: ServerProcess) -> subprocess.CompletedProcess[str
     }
     return subprocess.run(
         [str(PROGRAM), "run", "--project-dir", ".", "--profiles-dir", "."],
-        cwd=project, env={**mine, **told}, capture_output=True, text=True, timeout=120, check=False,
+        cwd=project, env={**mine, **settings}, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
 
-def test_a_run_of_dbt_is_told_by_dbt_ol(project: Path, server: ServerProcess, served_url: str) -> None:
+def test_dbt_ol_reports_a_run(project: Path, server: ServerProcess, served_url: str) -> None:
     done = run(project, server)
     assert done.returncode == 0, done.stdout + done.stderr
     with Store(served_url) as store:
-        told = {one.job.name: one for one in store.runs()}
-        assert told.keys() == {"dbt-run-shop", "shop.main.shop.orders", "shop.main.shop.revenue"}
-        assert {(one.job.namespace, one.state) for one in told.values()} == {(NAMESPACE, RunState.COMPLETE)}
-        whole = told.pop("dbt-run-shop")
-        assert {one.parent_run_id for one in told.values()} == {whole.run_id}
+        settings = {one.job.name: one for one in store.runs()}
+        assert settings.keys() == {"dbt-run-shop", "shop.main.shop.orders", "shop.main.shop.revenue"}
+        assert {(one.job.namespace, one.state) for one in settings.values()} == {(NAMESPACE, RunState.COMPLETE)}
+        whole = settings.pop("dbt-run-shop")
+        assert {one.parent_run_id for one in settings.values()} == {whole.run_id}
         assert [one.dataset.name for one in store.datasets()] == ["shop.main.orders", "shop.main.revenue"]
         [node] = store.upstream("shop.main.revenue").nodes
-        assert (node.endpoint.name, node.via.run_id) == ("shop.main.orders", told["shop.main.shop.revenue"].run_id)
+        assert (node.endpoint.name, node.via.run_id) == ("shop.main.orders", settings["shop.main.shop.revenue"].run_id)
         assert store.upstream("shop.main.orders").nodes == ()
     status, found = server.get("/api/v1/lineage/columns?dataset=shop.main.revenue&column=total")
     assert (status, [(node["endpoint"]["name"], node["part"]) for node in found["nodes"]]) == (

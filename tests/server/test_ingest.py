@@ -1,4 +1,4 @@
-"""Events in: by hand, in batches, and by OpenLineage's own client."""
+"""Ingest over HTTP: single events, batches, and OpenLineage's own client."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from headwater.server.app.app import create_app
 from headwater.server.app.request_bodies import BodyReader
 from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
-from tests.server.asking import API
+from tests.server.api import API
 from tests.server.running import ServerProcess, in_this_process
 from tests.support.events import run_event, run_id, used
 
 
-def test_one_event_and_the_same_again(client: TestClient, served_url: str) -> None:
+def test_one_event_and_a_duplicate(client: TestClient, served_url: str) -> None:
     event = run_event(inputs=["a"], outputs=["x"])
     first, again = (client.post(f"{API}/lineage", json=event) for _ in range(2))
     assert (first.status_code, first.json()["duplicate"]) == (201, False)
@@ -46,7 +46,7 @@ def test_one_event_and_the_same_again(client: TestClient, served_url: str) -> No
         assert (entry.client_ip, entry.user_agent) == ("testclient", "testclient")
 
 
-def test_a_refused_event_says_where(client: TestClient) -> None:
+def test_a_refused_event_has_its_path(client: TestClient) -> None:
     answer = client.post(f"{API}/lineage", json={"eventTime": "now", "producer": "p", "run": {}, "job": {}})
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
@@ -82,7 +82,7 @@ def test_a_batch(client: TestClient, served_url: str, encoding: str) -> None:
         assert (answer.status_code, answer.json()["code"]) == (400, "event_refused"), broken[:10]
 
 
-def test_what_is_kept_of_a_batch_is_what_was_sent(client: TestClient) -> None:
+def test_a_batch_is_stored_as_it_was_sent(client: TestClient) -> None:
     pieces = [b'{"eventTime":"2026-01-01T00:00:00Z" , "producer":"p\\u00e9","job":{"namespace":"n","name":"%d"}}' % n
               for n in range(2)]  # fmt: skip
     assert (
@@ -94,7 +94,7 @@ def test_what_is_kept_of_a_batch_is_what_was_sent(client: TestClient) -> None:
     assert kept == set(pieces)
 
 
-def told(number: int) -> RunEvent:
+def client_event(number: int) -> RunEvent:
     return RunEvent(
         eventType=RunState.COMPLETE,
         eventTime="2026-11-15T06:00:00Z",
@@ -109,12 +109,12 @@ def told(number: int) -> RunEvent:
 @pytest.mark.parametrize("compression", [None, HttpCompression.GZIP])
 def test_openlineage_s_client(server: ServerProcess, served_url: str, compression: HttpCompression | None) -> None:
     sync = OpenLineageClient(transport=HttpTransport(HttpConfig(url=server.url, compression=compression)))
-    sync.emit(told(1))
+    sync.emit(client_event(1))
     sync.close()
     behind = AsyncHttpTransport(AsyncHttpConfig(url=server.url, compression=compression))
     unhurried = OpenLineageClient(transport=behind)
     for number in range(2, 6):
-        unhurried.emit(told(number))
+        unhurried.emit(client_event(number))
     assert behind.wait_for_completion(timeout=20)
     unhurried.close()
     with Store(served_url) as store:
@@ -122,8 +122,8 @@ def test_openlineage_s_client(server: ServerProcess, served_url: str, compressio
         assert {node.endpoint.name for node in store.downstream("in").nodes} == {f"out {n}" for n in range(1, 6)}
 
 
-def test_over_what_can_wait_comes_again_later(server: ServerProcess) -> None:
-    """256 bodies that never end are held; whoever comes then is told when to come again, and the server goes on."""
+def test_too_many_waiting_requests_are_asked_to_retry(server: ServerProcess) -> None:
+    """256 bodies that never end are open; the next request gets a Retry-After, and the server continues."""
     head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
     with ExitStack() as held:
         for _ in range(ServerSettings().requests_in_flight):
@@ -143,14 +143,14 @@ def test_over_what_can_wait_comes_again_later(server: ServerProcess) -> None:
 
 
 def of_size(size: int) -> bytes:
-    """An event of just so many bytes."""
+    """An event of exactly this many bytes."""
     made = run_event(outputs=[used("x", facets={"documentation": {"description": "·"}})])
     rest = size - len(json.dumps(made, ensure_ascii=False).encode()) + len("·".encode())
     return json.dumps(made, ensure_ascii=False).replace("·", "d" * rest).encode()
 
 
 @pytest.mark.parametrize(("options", "limit"), [((), 20_000_000), (("--limit-bytes", "5KB"), 5000)])
-def test_an_event_as_long_as_may_be_and_one_byte_longer(
+def test_an_event_of_the_maximum_size_and_one_byte_more(
     served_url: str, tmp_path: Path, options: tuple[str, ...], limit: int
 ) -> None:
     with ServerProcess(served_url, *options, log=tmp_path / "log") as server:
@@ -165,7 +165,7 @@ def test_an_event_as_long_as_may_be_and_one_byte_longer(
             assert (status, problem["code"]) == (413, "body_too_large")
 
 
-def test_over_so_many_bytes_that_wait_it_comes_again_later(served_url: str, tmp_path: Path) -> None:
+def test_too_many_waiting_bytes_are_asked_to_retry(served_url: str, tmp_path: Path) -> None:
     app = create_app(served_url, ServerSettings(workspace=str(tmp_path), bytes_in_flight=1_000_000))
     gate: BodyReader = app.state.service.body_reader
     head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 400001\r\n\r\n"
@@ -197,10 +197,10 @@ def test_openlineage_s_client_with_a_key(server: ServerProcess, served_url: str)
             auth = create_token_provider({"type": "api_key", "apiKey": key})
             sending = OpenLineageClient(transport=HttpTransport(HttpConfig(url=server.url, auth=auth)))
             if taken:
-                sending.emit(told(1))
+                sending.emit(client_event(1))
             else:
                 with pytest.raises(HTTPError, match="401"):
-                    sending.emit(told(2))
+                    sending.emit(client_event(2))
             sending.close()
         assert [run.run_id for run in store.runs()] == [run_id("client 1")]
         (entry,) = store.audit(event_type="event.ingested")

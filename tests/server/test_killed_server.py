@@ -1,4 +1,4 @@
-"""kill -9 under load: every event that was acknowledged is there, once."""
+"""kill -9 under load: every acknowledged event is stored exactly once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLIENTS = 4
 
 
 class Load:
-    """Clients that send without end, and remember what was acknowledged."""
+    """Clients that send in a loop and record what was acknowledged."""
 
     def __init__(self, server: ServerProcess, number: int) -> None:
         self.acknowledged: list[str] = []
@@ -56,7 +56,7 @@ class Load:
 
 
 @pytest.mark.parametrize("rounds", [2, pytest.param(100, marks=pytest.mark.long)])
-def test_what_was_acknowledged_is_there_once(durable_url: str, rounds: int, tmp_path: Path) -> None:
+def test_acknowledged_events_are_stored_once(durable_url: str, rounds: int, tmp_path: Path) -> None:
     chance = random.Random(rounds)
     acknowledged: list[str] = []
     workers = () if durable_url.startswith("sqlite") else ("--workers", "2")

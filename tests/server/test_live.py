@@ -1,4 +1,4 @@
-"""What happens, as it happens."""
+"""Server-sent events."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from tests.server.running import ServerProcess, in_this_process
 from tests.support.events import run_event, run_id
 
 
-class Listening:
-    """To what a stream tells, once ``with`` is entered."""
+class EventStream:
+    """The events of a stream, once ``with`` is entered."""
 
     def __init__(self, port: int, after: str | None = None, headers: dict[str, str] | None = None) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
@@ -65,25 +65,25 @@ class Listening:
                 said = {}
 
 
-def test_runs_as_they_are_heard_of_whoever_writes(server: ServerProcess, served_url: str) -> None:
+def test_events_of_runs_of_all_writers(server: ServerProcess, served_url: str) -> None:
     server.post("/api/v1/lineage", run_event(run="before"))
-    with Listening(server.port) as heard, Store(served_url) as elsewhere:
+    with EventStream(server.port) as heard, Store(served_url) as elsewhere:
         time.sleep(1.2)  # the stream begins with what comes after it
         elsewhere.ingest(run_event("START", run="1"))
         server.post("/api/v1/lineage", run_event(run="1", minute=1))
         first, second = next(heard), next(heard)
     assert (first[0], first[2]["run_id"], first[2]["event_type"]) == ("run", run_id("1"), "START")
     assert (second[2]["run_id"], second[2]["event_type"]) == (run_id("1"), "COMPLETE")
-    with Listening(server.port, first[1]) as again:
+    with EventStream(server.port, first[1]) as again:
         assert next(again) == second
-    with Listening(server.port, "0") as from_the_start:
+    with EventStream(server.port, "0") as from_the_start:
         assert next(from_the_start)[2]["run_id"] == run_id("before")
 
 
-def test_who_is_far_behind_is_told_portion_by_portion(
+def test_a_client_far_behind_gets_events_in_batches(
     client: TestClient, served_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is handed over before the next is read: a million of them are never in memory together."""
+    """Each batch is sent before the next is read: a million events are never in memory at once."""
     monkeypatch.setattr(live, "_MAX_EVENTS", 2)
     with Store(served_url) as store:
         store.ingest_many([run_event(run=str(number)) for number in range(5)])
@@ -100,10 +100,10 @@ def test_who_is_far_behind_is_told_portion_by_portion(
     assert [piece.count(b"event: run") for piece in asyncio.run(pieces())] == [0, 2, 2, 1]
 
 
-def test_tasks_as_they_go_on(served_url: str, tmp_path: Path) -> None:
+def test_progress_of_tasks(served_url: str, tmp_path: Path) -> None:
     app = create_app(served_url, ServerSettings(workspace=str(tmp_path)))
     tasks: Tasks = app.state.service.tasks
-    with in_this_process(app) as port, Listening(port) as heard:
+    with in_this_process(app) as port, EventStream(port) as heard:
         started = tasks.start("test", "tests.server.slow_task", {"seconds": 2, "answer": "kept back"}, "local")
         told = []
         for kind, _, task in heard:
@@ -115,18 +115,18 @@ def test_tasks_as_they_go_on(served_url: str, tmp_path: Path) -> None:
     assert told[-1] == ("succeeded", 4)
 
 
-def test_only_so_many_listen(served_url: str, tmp_path: Path) -> None:
+def test_the_number_of_streams_is_limited(served_url: str, tmp_path: Path) -> None:
     app = create_app(served_url, ServerSettings(workspace=str(tmp_path), streams=30, streams_per_key=30))
     with in_this_process(app) as port:
         with ExitStack() as held:
             for _ in range(30):
-                held.enter_context(Listening(port))
+                held.enter_context(EventStream(port))
             status, head = asked_to_listen(port)
             assert (status, head["retry-after"], head["content-type"]) == (429, "10", "application/problem+json")
-        has_a_place_again(port)
+        wait_for_a_free_stream(port)
 
 
-def test_one_key_takes_its_share_of_the_places_alone(served_url: str, tmp_path: Path) -> None:
+def test_one_key_is_limited_to_its_share_of_streams(served_url: str, tmp_path: Path) -> None:
     app = create_app(served_url, ServerSettings(workspace=str(tmp_path), streams_per_key=5))
     store: Store = app.state.service.store
     greedy, other = ({"Authorization": f"Bearer {store.access.add(name).secret}"} for name in ("greedy", "other"))
@@ -139,17 +139,17 @@ def test_one_key_takes_its_share_of_the_places_alone(served_url: str, tmp_path: 
         with ExitStack() as held:
             for number in range(5):
                 headers = greedy if number % 2 else {"Cookie": cookie}
-                held.enter_context(Listening(port, headers=headers))
+                held.enter_context(EventStream(port, headers=headers))
             for headers in (greedy, {"Cookie": cookie}):
                 status, head = asked_to_listen(port, headers)
                 assert (status, head["retry-after"]) == (429, "10")
-            held.enter_context(Listening(port, headers=other))
-        has_a_place_again(port, greedy)
+            held.enter_context(EventStream(port, headers=other))
+        wait_for_a_free_stream(port, greedy)
     assert app.state.service.feed.listeners_of("key none") == 0
     assert app.state.service.feed.listeners == 0
 
 
-def test_streams_that_come_at_the_same_moment_are_counted_too(client: TestClient) -> None:
+def test_simultaneous_streams_are_counted(client: TestClient) -> None:
     """All of them have passed the route before the first is counted."""
     assert isinstance(client.app, FastAPI)
     feed = client.app.state.service.feed
@@ -166,7 +166,7 @@ def test_streams_that_come_at_the_same_moment_are_counted_too(client: TestClient
     assert (feed.listeners, feed.listeners_of("key a")) == (0, 0)
 
 
-def has_a_place_again(port: int, headers: dict[str, str] | None = None) -> None:
+def wait_for_a_free_stream(port: int, headers: dict[str, str] | None = None) -> None:
     until = time.monotonic() + 60
     while asked_to_listen(port, headers)[0] != 200:
         assert time.monotonic() < until, "those who have gone still count"
@@ -182,7 +182,7 @@ def asked_to_listen(port: int, headers: dict[str, str] | None = None) -> tuple[i
 
 
 def test_a_drain_ends_streams(server: ServerProcess) -> None:
-    with Listening(server.port, "0") as heard:
+    with EventStream(server.port, "0") as heard:
         server.post("/api/v1/lineage", run_event())
         next(heard)
         began = time.monotonic()
@@ -191,7 +191,7 @@ def test_a_drain_ends_streams(server: ServerProcess) -> None:
         assert list(heard) == []
 
 
-def test_a_drain_answers_what_it_has_begun_to_read(server: ServerProcess, served_url: str) -> None:
+def test_a_drain_answers_requests_that_it_has_begun_to_read(server: ServerProcess, served_url: str) -> None:
     body = json.dumps(run_event(outputs=["x"])).encode()
     assert server.process is not None
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
@@ -209,7 +209,7 @@ def test_a_drain_answers_what_it_has_begun_to_read(server: ServerProcess, served
 
 
 def refused_soon(server: ServerProcess) -> None:
-    """Nobody else is let in once it drains."""
+    """New requests are refused once the server drains."""
     until = time.monotonic() + 10
     while time.monotonic() < until:
         try:

@@ -38,7 +38,7 @@ def marquez(server: ServerProcess) -> MarquezClient:
     return MarquezClient(server.url)
 
 
-def test_what_the_client_reads(marquez: MarquezClient) -> None:
+def test_reads_of_the_client(marquez: MarquezClient) -> None:
     assert [one["name"] for one in marquez.list_namespaces()["namespaces"]] == [JOB_NAMESPACE, NAMESPACE]
     assert marquez.get_namespace(NAMESPACE)["name"] == NAMESPACE
     listed = marquez.list_datasets(NAMESPACE)
@@ -81,7 +81,7 @@ def test_column_lineage_by_the_client(marquez: MarquezClient) -> None:
     assert marquez.get_column_lineage_by_dataset_field(NAMESPACE, "raw/a", "p") == {"graph": []}
 
 
-def test_the_graph_and_the_search_as_its_page_asks(marquez: MarquezClient, server: ServerProcess) -> None:
+def test_the_graph_and_the_search_of_its_web_page(marquez: MarquezClient, server: ServerProcess) -> None:
     status, found = server.get(f"/api/v1/lineage?nodeId=dataset:{NAMESPACE}:x&depth=20")
     assert status == 200
     nodes = {node["id"]: node for node in found["graph"]}
@@ -124,8 +124,8 @@ def test_which_versions_a_run_read_and_wrote(marquez: MarquezClient) -> None:
         assert [used(other, way) for way in ("input", "output")] == [used(report, way) for way in ("input", "output")]
 
 
-def test_a_version_has_the_facets_that_were_said_of_it(served_url: str, tmp_path: Path) -> None:
-    """And not those of today; a run that read the older version is told so when a newer one is there."""
+def test_a_version_has_the_facets_of_its_time(served_url: str, tmp_path: Path) -> None:
+    """Not the current ones; a run that read the older version still names it after a newer one."""
     with ServerProcess(served_url, log=tmp_path / "log") as server:
         for number, minute in ((1, 1), (2, 9)):
             said = {"documentation": {"description": f"text {number}"}, "schema": schema(f"c{number}:int")}

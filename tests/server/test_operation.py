@@ -1,4 +1,4 @@
-"""Looking after the server: health, metrics, logs, headers, problems."""
+"""Operation of the server: health, metrics, logs, headers, problems."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from headwater.server.app.settings import ServerSettings
 from headwater.store.engine.database import Database
 from headwater.store.engine.write_probe import probe_writes
 from headwater.store.store import Store
-from tests.server.asking import API
+from tests.server.api import API
 from tests.server.running import ServerProcess
 from tests.support.events import run_event
 
 
-def test_metrics_by_their_names(client: TestClient) -> None:
+def test_the_names_of_metrics(client: TestClient) -> None:
     client.post(f"{API}/lineage", json=run_event(inputs=["a"], outputs=["x"]))
     client.post(f"{API}/lineage", content=b"no")
     client.get(f"{API}/datasets/{'n' * 50}/x")
@@ -39,7 +39,7 @@ def test_metrics_by_their_names(client: TestClient) -> None:
     assert "nnnnn" not in text, "a name has become part of a metric"
 
 
-def test_headers_of_every_answer(client: TestClient) -> None:
+def test_headers_of_every_response(client: TestClient) -> None:
     for path in ("/health/live", f"{API}/datasets", "/nothing", f"{API}/runs/none", "/"):
         answer = client.get(path, headers={"X-Request-ID": "abc-1"})
         assert answer.headers["x-request-id"] == "abc-1"
@@ -63,7 +63,7 @@ def test_the_log_is_json_with_the_request_s_id(server: ServerProcess) -> None:
     assert line["milliseconds"] > 0
 
 
-def test_a_store_that_has_gone_is_unavailable_and_its_address_unsaid(client: TestClient, served_url: str) -> None:
+def test_a_missing_store_is_unavailable_and_its_url_not_shown(client: TestClient, served_url: str) -> None:
     file = Path(served_url.removeprefix("sqlite:///"))
     file.rename(file.with_suffix(".away"))
     answer = client.post(f"{API}/lineage", json=run_event())
@@ -78,7 +78,7 @@ def test_a_store_that_has_gone_is_unavailable_and_its_address_unsaid(client: Tes
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Path:
-    """Where a server that runs in a mount namespace of its own has a disk of 6 MB."""
+    """A path where a server in its own mount namespace has a disk of 6 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     tried = subprocess.run(
@@ -90,7 +90,7 @@ def small_disk(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_full_disk_is_not_ready_and_is_again_when_there_is_space(small_disk: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_not_ready_until_there_is_space(small_disk: Path, tmp_path: Path) -> None:
     server = ServerProcess(f"sqlite:///{small_disk}/lineage.db", log=tmp_path / "log", TMPDIR=str(tmp_path))
     mount = f'mount -t tmpfs -o size=6m tmpfs "{small_disk}" && exec "$@"'
     server.command[:0] = ["unshare", "-rm", "sh", "-c", mount, "sh"]
@@ -100,7 +100,7 @@ def test_a_full_disk_is_not_ready_and_is_again_when_there_is_space(small_disk: P
         # Many events first: SQLite has space in files it has already, where one more small commit would fit.
         assert server.post(f"{API}/lineage/batch", [run_event(run=str(number)) for number in range(20)])[0] == 204
         fill(within / "filler")
-        status, problem = awaited(server, 503)
+        status, problem = wait_for(server, 503)
         assert (status, problem["code"]) == (503, "store_full")
         assert "full" in problem["detail"]
         assert str(small_disk) not in json.dumps(problem)
@@ -108,13 +108,13 @@ def test_a_full_disk_is_not_ready_and_is_again_when_there_is_space(small_disk: P
         large = [run_event(run=f"large-{number}", outputs=[f"{number}-{'x' * 900}"]) for number in range(2000)]
         assert server.post(f"{API}/lineage/batch", large)[0] == 503
         (within / "filler").unlink()
-        assert awaited(server, 200) == (200, {"status": "ready"})
+        assert wait_for(server, 200) == (200, {"status": "ready"})
         assert sorted(file.name for file in within.iterdir()) == ["lineage.db", "lineage.db-shm", "lineage.db-wal"]
         assert server.post(f"{API}/lineage", run_event(run="after"))[0] == 201
 
 
 def fill(file: Path) -> None:
-    """Until there is no space left."""
+    """Fills the disk."""
 
     def write_on() -> None:
         with file.open("wb", buffering=0) as filler:
@@ -125,7 +125,7 @@ def fill(file: Path) -> None:
         write_on()
 
 
-def awaited(server: ServerProcess, status: int) -> tuple[int, Any]:
+def wait_for(server: ServerProcess, status: int) -> tuple[int, Any]:
     until = time.monotonic() + 30
     while (answer := server.get("/health/ready"))[0] != status and time.monotonic() < until:
         time.sleep(0.1)
@@ -144,7 +144,7 @@ def test_a_database_that_is_read_only_is_not_ready(postgres_url: str, tmp_path: 
         assert client.get(f"{API}/datasets").status_code == 200
 
 
-def test_the_store_is_not_written_at_every_look(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readiness_does_not_write_on_every_request(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(client.app, FastAPI)
     times = []
 
@@ -158,7 +158,7 @@ def test_the_store_is_not_written_at_every_look(client: TestClient, monkeypatch:
     assert all(later - earlier >= 5 for earlier, later in pairwise(times))
 
 
-def test_while_it_drains_it_is_not_ready(client: TestClient) -> None:
+def test_a_draining_server_is_not_ready(client: TestClient) -> None:
     assert isinstance(client.app, FastAPI)
     assert client.get("/health/ready").status_code == 200
     client.app.state.service.drain()
@@ -167,7 +167,7 @@ def test_while_it_drains_it_is_not_ready(client: TestClient) -> None:
     assert client.get("/health/live").status_code == 200
 
 
-def test_what_fails_within_is_not_told(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_internal_errors_are_not_shown(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(self: Database) -> None:
         raise RuntimeError("the secret of the house")
 
@@ -177,7 +177,7 @@ def test_what_fails_within_is_not_told(client: TestClient, monkeypatch: pytest.M
     assert "secret" not in answer.text
 
 
-def test_every_error_of_ours_has_a_code_and_a_status() -> None:
+def test_every_headwater_error_has_a_code_and_a_status() -> None:
     def every(kind: type[errors.HeadwaterError]) -> set[type[errors.HeadwaterError]]:
         return {kind}.union(*(every(below) for below in kind.__subclasses__()))
 
@@ -190,7 +190,7 @@ def test_every_error_of_ours_has_a_code_and_a_status() -> None:
 
 
 def test_workers_are_one_server(postgres_url: str, tmp_path: Path) -> None:
-    """Whoever answers: the same store, the sum of all measurements; and all of them end well."""
+    """Whichever worker answers: the same store, the sum of all metrics; and all of them exit cleanly."""
     with ServerProcess(postgres_url, "--workers", "2", log=tmp_path / "log", TMPDIR=str(tmp_path)) as server:
         for number in range(12):  # each by a connection of its own
             assert server.post(f"{API}/lineage", run_event(run=str(number)))[0] == 201

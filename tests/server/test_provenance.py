@@ -1,4 +1,4 @@
-"""Provenance over HTTP: asked page by page, and stated by whoever may write."""
+"""Provenance over HTTP: read in pages, and stated by keys that may write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from headwater.model.plain import plain
 from headwater.store.store import Store
-from tests.server.asking import API, ask, segment
+from tests.server.api import API, ask, segment
 from tests.support.events import at, run_event
 
 ADDRESS = f"/datasets/{segment('warehouse')}/made/provenance"
@@ -35,7 +35,7 @@ def store(client: TestClient) -> Store:
     return store
 
 
-def test_what_the_store_answers(client: TestClient, store: Store) -> None:
+def test_the_response_equals_the_stores_answer(client: TestClient, store: Store) -> None:
     assert ask(client, ADDRESS)["items"] == plain(store.provenance("made"))
     created = ask(client, ADDRESS, event="created")["items"]
     assert created == plain(store.provenance("made", event="created"))
@@ -62,7 +62,7 @@ def test_a_statement(client: TestClient, store: Store) -> None:
     }
 
 
-def test_who_asks_is_the_agent_unless_told(client: TestClient, store: Store) -> None:
+def test_the_caller_is_the_default_agent(client: TestClient, store: Store) -> None:
     assert client.post(f"{API}{ADDRESS}", json={"event": "deleted"}).status_code == 201
     (told,) = ask(client, ADDRESS, event="deleted")["items"]
     entry = store.audit(limit=1, event_type="event.ingested")[0]
@@ -83,14 +83,14 @@ def test_who_asks_is_the_agent_unless_told(client: TestClient, store: Store) -> 
         ([], 422),
     ],
 )
-def test_what_cannot_be_stated(client: TestClient, store: Store, wrong: Any, status: int) -> None:
+def test_invalid_statements_are_refused(client: TestClient, store: Store, wrong: Any, status: int) -> None:
     answer = client.post(f"{API}{ADDRESS}", json=wrong)
     assert answer.status_code == status, answer.text
     assert answer.json()["code"] in ("request_invalid", "provenance_invalid")
     assert len(store.provenance("made")) == 5
 
 
-def test_what_is_not_there(client: TestClient, store: Store) -> None:
+def test_an_unknown_dataset(client: TestClient, store: Store) -> None:
     nowhere = ADDRESS.replace("made", "maid")
     assert ask(client, nowhere, 404)["code"] == "unknown_dataset"
     assert client.post(f"{API}{nowhere}", json=STATED).status_code == 404

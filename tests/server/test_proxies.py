@@ -1,4 +1,4 @@
-"""Proxies: whose address counts, and that no header a client can send changes it or makes a request fail."""
+"""Proxies: which address counts, and that no header of a client changes it or makes a request fail."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def headers(*pairs: tuple[str, str]) -> Headers:
 
 
 def shown(address: str, port: bool, forwarded: bool) -> str:
-    """As a proxy writes an address."""
+    """The address as a proxy writes it."""
     text = f"[{address}]" if ":" in address and (port or forwarded) else address
     text = f"{text}:4711" if port else text
     if forwarded:
@@ -51,11 +51,11 @@ def shown(address: str, port: bool, forwarded: bool) -> str:
     port=st.booleans(), name=st.sampled_from(["x-forwarded-for", "forwarded"]), lines=st.booleans(),
 )  # fmt: skip
 @example(client=CLIENT, chain=[], peer=PROXY, before=["6.6.6.6"], port=False, name="x-forwarded-for", lines=False)
-def test_it_is_the_client_that_the_last_trusted_proxy_was_called_by(
+def test_the_client_is_the_peer_of_the_last_trusted_proxy(
     client: str, chain: list[str], peer: str, before: list[str], port: bool, name: str, lines: bool
 ) -> None:
-    """``before`` is what the client sent itself. In `Forwarded` an open quote swallows what follows: then it is the
-    proxy, and never what the client wrote."""
+    """``before`` is what the client sent itself. In `Forwarded` an open quote swallows the rest: then the client is
+    the proxy, and never what the client wrote."""
     values = [*before, *(shown(hop, port, name == "forwarded") for hop in [client, *chain])]
     pairs = [(name, value) for value in values] if lines else [(name, ", ".join(values))]
     found, scheme = PROXIES.resolve(peer, headers(*pairs))
@@ -73,14 +73,14 @@ def test_it_is_the_client_that_the_last_trusted_proxy_was_called_by(
         max_size=5,
     ),
 )  # fmt: skip
-def test_no_header_makes_it_fail(peer: str, sent: list[tuple[str, str]]) -> None:
+def test_no_header_makes_a_request_fail(peer: str, sent: list[tuple[str, str]]) -> None:
     found, scheme = PROXIES.resolve(peer, headers(*sent))
     assert found == peer or parse_address(found) is not None
     assert scheme in (None, "http", "https")
 
 
 @given(peer=clients, claimed=clients)
-def test_what_others_claim_does_not_count(peer: str, claimed: str) -> None:
+def test_headers_of_untrusted_peers_do_not_count(peer: str, claimed: str) -> None:
     sent = headers(("x-forwarded-for", claimed), ("forwarded", f'for="{claimed}"'), ("x-forwarded-proto", "https"))
     assert PROXIES.resolve(peer, sent) == (peer, None)
 
@@ -156,7 +156,7 @@ def test_the_audit_log_names_the_client(serve: Serve, networks: tuple[str, ...],
         assert entry.client_ip == address
 
 
-def test_one_client_s_bad_keys_lock_out_no_other_behind_the_proxy(serve: Serve, served_url: str) -> None:
+def test_invalid_keys_of_one_client_lock_out_no_other(serve: Serve, served_url: str) -> None:
     with serve(PROXY, trusted_proxies=("10.0.0.0/8",)) as client:
         store_of(client).access.add("page")
 
@@ -172,7 +172,7 @@ def test_one_client_s_bad_keys_lock_out_no_other_behind_the_proxy(serve: Serve, 
 
 
 @pytest.mark.parametrize(("proto", "secure"), [("https", True), ("http", False), ("\xff", False), (None, False)])
-def test_the_cookie_is_for_tls_where_the_browser_used_it(serve: Serve, proto: str | None, secure: bool) -> None:
+def test_the_cookie_is_secure_if_the_browser_used_tls(serve: Serve, proto: str | None, secure: bool) -> None:
     with serve(PROXY, trusted_proxies=("10.0.0.0/8",)) as client:
         made = store_of(client).access.add("page")
         sent = {"X-Forwarded-For": CLIENT} | ({} if proto is None else {"X-Forwarded-Proto": proto})
@@ -188,13 +188,13 @@ def test_without_keys_a_trusted_proxy_opens_nothing(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["10.0.0.1/8", "0.0.0.0/0", "::/0", "proxy.example", ""])
-def test_a_proxy_that_is_no_address_is_a_mistake(wrong: str) -> None:
+def test_an_invalid_proxy_address_is_refused(wrong: str) -> None:
     answer = CliRunner().invoke(cli, ["serve", "--trusted-proxy", "10.0.0.7", "--trusted-proxy", wrong])
     assert answer.exit_code == 2
     assert "Traceback" not in answer.output
 
 
-def test_worker_processes_know_them_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_processes_know_the_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = ServerSettings(trusted_proxies=("10.0.0.0/8", "::1"))
     for name, value in settings.as_environment("sqlite://").items():
         monkeypatch.setenv(name, value)

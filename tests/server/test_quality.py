@@ -1,4 +1,4 @@
-"""Quality over HTTP: stated, asked for, and refused."""
+"""Quality over HTTP: stated, read, and refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater.model.plain import plain
 from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
-from tests.server.asking import API, LOCAL, ask, segment
+from tests.server.api import API, LOCAL, ask, segment
 from tests.support.events import NAMESPACE, ds, run_event
 
 AT = f"/datasets/{segment(NAMESPACE)}/{segment('raw/x')}/quality"
@@ -26,7 +26,7 @@ def served(sqlite_url: str, tmp_path: Path) -> Iterator[tuple[TestClient, Store]
             yield client, store
 
 
-def test_what_is_stated_is_answered(served: tuple[TestClient, Store]) -> None:
+def test_statements_are_returned(served: tuple[TestClient, Store]) -> None:
     client, store = served
     assert ask(client, AT) == {"items": []}
     for accuracy in (0.25, 0.5, 1):
@@ -49,7 +49,7 @@ def test_what_is_stated_is_answered(served: tuple[TestClient, Store]) -> None:
         (b'{"measured_at": "now"}', "timestamp_invalid"),
     ],
 )
-def test_what_is_none_is_refused(served: tuple[TestClient, Store], body: bytes, code: str) -> None:
+def test_invalid_documents_are_refused(served: tuple[TestClient, Store], body: bytes, code: str) -> None:
     client, store = served
     refused = client.post(f"{API}{AT}", content=body, headers={"Content-Type": "application/json"})
     assert (refused.status_code, refused.json()["code"]) == (400, code)

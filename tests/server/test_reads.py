@@ -1,4 +1,4 @@
-"""Lineage out: over HTTP it is what the store answers, in the shapes of `--json`."""
+"""Lineage over HTTP equals the store's answers, in the shapes of `--json`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.store.query import events
 from headwater.store.store import Store
-from tests.server.asking import API, LOCAL, ask, segment
+from tests.server.api import API, LOCAL, ask, segment
 from tests.store.workload import busy_day
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, run_event, run_id, used
 
@@ -28,7 +28,7 @@ def busy(durable_url: str, tmp_path: Path) -> Iterator[tuple[TestClient, Store]]
             yield client, store
 
 
-def test_every_question_has_the_store_s_answer(busy: tuple[TestClient, Store]) -> None:
+def test_every_response_equals_the_stores_answer(busy: tuple[TestClient, Store]) -> None:
     client, store = busy
     assert ask(client, "/datasets")["items"] == plain(store.datasets())
     assert ask(client, "/datasets", search="t1", limit=1)["items"] == plain(store.datasets("t1", limit=1))
@@ -145,7 +145,7 @@ def test_column_edges_page_by_page(busy: tuple[TestClient, Store]) -> None:
         ("/find", {"q": "x", "type": "partition"}),
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_is_said(client: TestClient, path: str, asked: dict[str, object]) -> None:
+def test_invalid_queries_are_refused(client: TestClient, path: str, asked: dict[str, object]) -> None:
     client.post(f"{API}/lineage", json=run_event(outputs=["x"]))
     assert ask(client, path, 422, **{"dataset": "x", **asked})["code"] == "request_invalid"
 
@@ -171,11 +171,11 @@ def test_names_are_data(client: TestClient, name: str) -> None:
 
 
 def encoded(name: str) -> str:
-    """A client takes `..` for a step up, even encoded, unless its dots are."""
+    """A client treats `..` as a parent folder, even encoded, unless its dots are encoded."""
     return segment(name).replace(".", "%2E")
 
 
-def test_what_is_not_there_is_a_problem_with_a_code(client: TestClient) -> None:
+def test_unknown_names_are_problems_with_a_code(client: TestClient) -> None:
     client.post(f"{API}/lineage", json=run_event(outputs=["x"]))
     for path, code, parameters in (
         (f"/datasets/{NAMESPACE}/y", "unknown_dataset", {}),
@@ -199,7 +199,7 @@ def test_what_is_not_there_is_a_problem_with_a_code(client: TestClient) -> None:
     assert ask(client, "/lineage/upstream", 400, dataset="x", column="c", partition="p")["code"] == "query_error"
 
 
-def test_a_short_name_that_fits_two(client: TestClient) -> None:
+def test_an_ambiguous_short_name(client: TestClient) -> None:
     client.post(f"{API}/lineage", json=run_event(outputs=["x", used("x", namespace="other")]))
     problem = ask(client, "/lineage/upstream", 409, dataset="x")
     assert problem["code"] == "ambiguous_dataset"
@@ -238,8 +238,8 @@ def test_a_graph_as_a_file(client: TestClient, tmp_path: Path, format: str) -> N
 
 
 @pytest.mark.parametrize("most", [1, 250, 10**6])
-def test_events_whole_portion_by_portion(client: TestClient, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    """However much of them is in memory at once: they are one answer, and it is what was received."""
+def test_events_are_streamed_in_batches(client: TestClient, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """However many of them are in memory at once: they are one response, and as received."""
     monkeypatch.setattr(events, "_MOST_BYTES", most)
     assert ask(client, "/events/lineage") == {"events": [], "totalCount": 0}
     sent = [run_event(run=str(number), minute=number, outputs=["é💧"]) for number in range(5)]
@@ -252,7 +252,7 @@ def test_events_whole_portion_by_portion(client: TestClient, monkeypatch: pytest
     assert ask(client, "/events/lineage", limit=2, offset=1, sortDirection="asc")["events"] == sent[1:3]
 
 
-def test_a_run_reported_as_a_page(client: TestClient) -> None:
+def test_the_report_of_a_run(client: TestClient) -> None:
     client.post(f"{API}/lineage", json=run_event(inputs=["a"], outputs=["x"]))
     answer = client.get(f"{API}/runs/{run_id('run')}/report")
     assert answer.headers["content-type"].startswith("text/html")

@@ -1,11 +1,11 @@
-"""Records over HTTP: taken in, loaded, traced and found."""
+"""Records over HTTP: accepted, loaded, traced and found."""
 
 from __future__ import annotations
 
 from fastapi.testclient import TestClient
 
 from tests.cli.running import run_here
-from tests.server.asking import API, ask
+from tests.server.api import API, ask
 
 FIRST = {"root_id": "r", "node_id": "a", "parent_id": "r", "action_taken": "read", "storage_location": "s3://b/a"}
 SECOND = {"root_id": "r", "node_id": "b", "parent_id": "a", "action_taken": "clean", "storage_location": "s3://b/b"}
@@ -33,7 +33,7 @@ def test_from_the_request_to_the_trace(client: TestClient, served_url: str) -> N
     assert ask(client, "/records/trace", 404, root="x")["code"] == "unknown_root"
 
 
-def test_what_is_no_record(client: TestClient) -> None:
+def test_invalid_records(client: TestClient) -> None:
     for body, code in (
         (b"", "body_not_json"), (b"NaN", "body_not_json"), (b"[" * 9999, "body_not_json"), (b"\xff", "body_not_json"),
         (b"7", "records_refused"), (b"{}", "records_refused"), (b"[1, {}]", "records_refused"),

@@ -21,7 +21,7 @@ from headwater.server.app.app import create_app
 from headwater.server.app.root_path import OWN_SEGMENTS, parse_root_path, without_root
 from headwater.server.app.settings import ServerSettings
 from headwater.server.routes import page
-from tests.server.asking import document
+from tests.server.api import document
 from tests.server.running import in_this_process
 from tests.support.events import run_event
 from tests.support.prefix_proxy import prefix_proxy
@@ -49,7 +49,7 @@ def shown(request: pytest.FixtureRequest, served_url: str, tmp_path: Path) -> It
     assert outside == []
 
 
-def test_what_is_asked_for_below_the_path_is_answered(shown: tuple[str, FastAPI]) -> None:
+def test_requests_below_the_path(shown: tuple[str, FastAPI]) -> None:
     base, _ = shown
     assert ask(base, "POST", "/api/v1/lineage", run_event(outputs=["a/b"]))[0] == 201
     status, _, body = ask(base, "GET", "/api/v1/datasets?search=b")
@@ -60,7 +60,7 @@ def test_what_is_asked_for_below_the_path_is_answered(shown: tuple[str, FastAPI]
     assert json.loads(ask(base, "GET", "/api/v1/openapi.json")[2])["servers"] == [{"url": ROOT}]
 
 
-def test_where_a_task_is_asked_for(shown: tuple[str, FastAPI]) -> None:
+def test_the_location_of_a_task(shown: tuple[str, FastAPI]) -> None:
     base, _ = shown
     status, headers, body = ask(base, "POST", "/api/v1/log/verify")
     assert (status, headers["location"]) == (202, f"{ROOT}/api/v1/tasks/{json.loads(body)['id']}")
@@ -68,7 +68,7 @@ def test_where_a_task_is_asked_for(shown: tuple[str, FastAPI]) -> None:
     assert ask(host, "GET", headers["location"])[0] == 200
 
 
-def test_a_session_is_the_path_s_own(shown: tuple[str, FastAPI]) -> None:
+def test_a_session_is_limited_to_the_path(shown: tuple[str, FastAPI]) -> None:
     base, app = shown
     key = app.state.service.store.access.add("page", scopes=["read", "admin"])
     status, headers, body = ask(base, "POST", "/api/v1/session", {"key": key.secret})
@@ -95,7 +95,7 @@ def test_events_are_streamed(shown: tuple[str, FastAPI]) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/", "/explore", "/runs"])
-def test_the_page_names_what_it_loads_by_the_path(
+def test_the_page_loads_its_files_below_the_path(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: tuple[str, FastAPI]
 ) -> None:
     base, _ = shown
@@ -111,12 +111,12 @@ def test_the_page_names_what_it_loads_by_the_path(
     assert ask(base, "GET", "/mark.svg")[0] == 200
 
 
-def test_without_a_path_all_is_as_before(client: TestClient) -> None:
+def test_without_a_path_nothing_changes(client: TestClient) -> None:
     assert "servers" not in client.get("/api/v1/openapi.json").json()
     assert client.get("/tools/lineage/api/v1/datasets").status_code == 404
 
 
-def test_no_path_hides_an_address_of_the_server_s_own() -> None:
+def test_no_root_path_hides_a_route() -> None:
     begun = {path.split("/")[1] for path in [*document()["paths"], *page.ADDRESSES]}
     assert begun | {"assets", "mark.svg"} == OWN_SEGMENTS | {""}
 
@@ -134,7 +134,7 @@ def test_paths(text: str, path: str) -> None:
     ["lineage", "/a//b", "/a/../b", "/.", '/a"b', "/a b", "/<script>", "/a?b", "/ä", "https://x/a", "/api",
      "/runs/x",     "/assets", "/" + "a" * 300, "/a;b", "/a%2Fb", "/a\nb"],
 )  # fmt: skip
-def test_what_is_no_path(text: str) -> None:
+def test_invalid_root_paths_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a path|starts with a path"):
         parse_root_path(text)
     answer = CliRunner().invoke(cli, ["serve", "--root-path", text])
@@ -142,7 +142,7 @@ def test_what_is_no_path(text: str) -> None:
 
 
 @given(st.binary(max_size=40))
-def test_a_path_outside_is_left_as_it_is(rest: bytes) -> None:
+def test_a_path_outside_is_unchanged(rest: bytes) -> None:
     assert without_root(b"/lineage/" + rest, b"/lineage") == b"/" + rest
     assert without_root(b"/lineageX" + rest, b"/lineage") == b"/lineageX" + rest
     assert without_root(b"/api/" + rest, b"/lineage") == b"/api/" + rest

@@ -1,4 +1,4 @@
-"""Rows asked about over HTTP: by pair tables at once, on Spark as a task."""
+"""Row queries over HTTP: by pair tables immediately, on Spark as a task."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.server.rows.audit import READ
 from headwater.store.store import Store
-from tests.server.asking import API, LOCAL, ask, document
+from tests.server.api import API, LOCAL, ask, document
 from tests.support import why_missing
 from tests.support.events import run_event, run_id
 from tests.support.spark import short_job_environment
@@ -61,11 +61,11 @@ spark.stop()
 
 
 @pytest.fixture(scope="module")
-def estate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def captured_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     reason = why_missing("java")
     if reason is not None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
-    folder = tmp_path_factory.mktemp("estate")
+    folder = tmp_path_factory.mktemp("captured_server")
     (folder / "job.py").write_text(SCRIPT)
     env = {
         **os.environ,
@@ -73,22 +73,22 @@ def estate(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "HEADWATER_STORE": f"sqlite:///{folder}/lineage.db",
         "HEADWATER_SPOOL": str(folder / "spool"),
     }
-    done = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-m", "headwater", "exec", "job.py", str(folder)],
         cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert finished.returncode == 0, finished.stderr
     return folder
 
 
 @pytest.fixture
-def asking(estate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+def client_of_server(captured_server: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     for name, value in short_job_environment("local[1]").items():
         monkeypatch.setenv(name, value)
     settings = ServerSettings(
-        rows_location=str(estate / "rows"), spark_master="local[1]", workspace=str(estate / "work")
+        rows_location=str(captured_server / "rows"), spark_master="local[1]", workspace=str(captured_server / "work")
     )
-    with TestClient(create_app(f"sqlite:///{estate}/lineage.db", settings), base_url=LOCAL) as client:
+    with TestClient(create_app(f"sqlite:///{captured_server}/lineage.db", settings), base_url=LOCAL) as client:
         yield client
 
 
@@ -98,33 +98,35 @@ def traced(client: TestClient, expected: int = 200, **asked: Any) -> Any:
     return answer.json()
 
 
-def test_by_pair_tables_at_once(asking: TestClient, estate: Path) -> None:
-    counts = f"{estate}/counts"
-    told = traced(asking, dataset=counts, where={"customer": 4})
+def test_by_pair_tables(client_of_server: TestClient, captured_server: Path) -> None:
+    counts = f"{captured_server}/counts"
+    told = traced(client_of_server, dataset=counts, where={"customer": 4})
     assert [row["customer"] for row in told["rows"]] == [4]
     [source] = told["sources"]
     assert sorted(row["id"] for row in source["rows"]) == list(range(4, 100, 9))
-    assert traced(asking, dataset=counts)["count"] == 9
-    assert traced(asking, dataset=counts, where={"customer": 99})["count"] == 0
-    strange = traced(asking, 409, dataset=counts, where={"id": 4})
+    assert traced(client_of_server, dataset=counts)["count"] == 9
+    assert traced(client_of_server, dataset=counts, where={"customer": 99})["count"] == 0
+    strange = traced(client_of_server, 409, dataset=counts, where={"id": 4})
     assert (strange["code"], "customer" in strange["detail"]) == ("rows_error", True)
-    assert traced(asking, 409, dataset=counts, where={"customer": "no number"})["code"] == "tables_unreadable"
-    assert traced(asking, 404, dataset=counts, output=5)["code"] == "no_output"
-    assert traced(asking, 422, dataset=counts, run="x")["code"] == "request_invalid"
-    assert traced(asking, 422)["code"] == "request_invalid"
-    assert traced(asking, 404, run="none")["code"] == "unknown_run"
+    assert traced(client_of_server, 409, dataset=counts, where={"customer": "no number"})["code"] == "tables_unreadable"
+    assert traced(client_of_server, 404, dataset=counts, output=5)["code"] == "no_output"
+    assert traced(client_of_server, 422, dataset=counts, run="x")["code"] == "request_invalid"
+    assert traced(client_of_server, 422)["code"] == "request_invalid"
+    assert traced(client_of_server, 404, run="none")["code"] == "unknown_run"
 
 
-def reads(estate: Path, resource: str | None = None) -> list[AuditEntry]:
-    with Store(f"sqlite:///{estate}/lineage.db") as store:
+def reads(captured_server: Path, resource: str | None = None) -> list[AuditEntry]:
+    with Store(f"sqlite:///{captured_server}/lineage.db") as store:
         return store.audit(event_type=READ, resource=resource)
 
 
-def test_values_from_pair_tables_leave_an_audit_entry(asking: TestClient, estate: Path) -> None:
-    counts, before = f"{estate}/counts", len(reads(estate))
+def test_values_from_pair_tables_leave_an_audit_entry(client_of_server: TestClient, captured_server: Path) -> None:
+    counts, before = f"{captured_server}/counts", len(reads(captured_server))
     headers = {"User-Agent": "curl", "X-Request-ID": "asked-once"}
-    told = asking.post(f"{API}/rows/trace", json={"dataset": counts, "where": {"customer": 4}}, headers=headers)
-    [entry] = reads(estate)[: len(reads(estate)) - before]
+    told = client_of_server.post(
+        f"{API}/rows/trace", json={"dataset": counts, "where": {"customer": 4}}, headers=headers
+    )
+    [entry] = reads(captured_server)[: len(reads(captured_server)) - before]
     assert (entry.actor_id, entry.client_ip, entry.user_agent) == ("local", "testclient", "curl")
     assert (entry.correlation_id, entry.action) == ("asked-once", "read")
     assert (entry.resource_type, entry.resource_id) == ("dataset", f"file/{counts}")
@@ -132,90 +134,97 @@ def test_values_from_pair_tables_leave_an_audit_entry(asking: TestClient, estate
         "kind": "rows.lookup",
         "runs": [told.json()["runs"][0]["run"]],
         "columns": ["customer"],
-        "datasets": [f"file/{counts}", f"file/{estate}/orders"],
+        "datasets": [f"file/{counts}", f"file/{captured_server}/orders"],
         "rows": 1 + 11,
     }
-    traced(asking, 409, dataset=counts, where={"customer": "no number"})
-    assert len(reads(estate)) == before + 1, "nothing was read"
+    traced(client_of_server, 409, dataset=counts, where={"customer": "no number"})
+    assert len(reads(captured_server)) == before + 1, "nothing was read"
 
 
-def test_values_that_cannot_be_recorded_are_not_handed_out(asking: TestClient, estate: Path) -> None:
+def test_without_the_audit_entry_no_values_are_returned(client_of_server: TestClient, captured_server: Path) -> None:
     """The database itself refuses the entry."""
-    with closing(sqlite3.connect(estate / "lineage.db")) as other:
+    with closing(sqlite3.connect(captured_server / "lineage.db")) as other:
         other.execute("CREATE TRIGGER refused BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'no entry'); END")
         try:
-            answer = asking.post(f"{API}/rows/trace", json={"dataset": f"{estate}/counts", "where": {"customer": 4}})
+            answer = client_of_server.post(
+                f"{API}/rows/trace", json={"dataset": f"{captured_server}/counts", "where": {"customer": 4}}
+            )
         finally:
             other.execute("DROP TRIGGER refused")
     assert answer.status_code >= 500
     assert "customer" not in answer.text
-    assert traced(asking, dataset=f"{estate}/counts", where={"customer": 4})["count"] == 1
+    assert traced(client_of_server, dataset=f"{captured_server}/counts", where={"customer": 4})["count"] == 1
 
 
-def test_a_condition_by_pair_tables(asking: TestClient, estate: Path) -> None:
-    counts = f"{estate}/counts"
-    told = traced(asking, dataset=counts, condition="customer between 3 and 4 or Customer = 7")
+def test_a_condition_by_pair_tables(client_of_server: TestClient, captured_server: Path) -> None:
+    counts = f"{captured_server}/counts"
+    told = traced(client_of_server, dataset=counts, condition="customer between 3 and 4 or Customer = 7")
     assert sorted(row["customer"] for row in told["rows"]) == [3, 4, 7]
     assert told["dataset"] == f"file/{counts}"
     assert [run["job"].rpartition("/")[2] for run in told["runs"]] == ["full"]
-    refused = traced(asking, 422, dataset=counts, condition="customer in (select 1)")
+    refused = traced(client_of_server, 422, dataset=counts, condition="customer in (select 1)")
     assert (refused["code"], refused["culprit"]) == ("condition_refused", "(SELECT 1)")
-    unknown = traced(asking, 422, dataset=counts, condition="customr = 1")
+    unknown = traced(client_of_server, 422, dataset=counts, condition="customr = 1")
     assert (unknown["culprit"], "Columns: customer, count." in unknown["detail"]) == ("customr", True)
-    both = traced(asking, 422, dataset=counts, condition="customer = 1", where={"customer": 1})
+    both = traced(client_of_server, 422, dataset=counts, condition="customer = 1", where={"customer": 1})
     assert both["code"] == "request_invalid"
 
 
-def test_of_several_outputs_the_one_that_is_asked_for(asking: TestClient, estate: Path) -> None:
-    assert [row["id"] for row in traced(asking, dataset=f"{estate}/first", where={"id": 3})["rows"]] == [3]
-    assert [row["amount"] for row in traced(asking, dataset=f"{estate}/second", where={"amount": 8})["rows"]] == [8]
+def test_one_of_several_outputs(client_of_server: TestClient, captured_server: Path) -> None:
+    assert [
+        row["id"] for row in traced(client_of_server, dataset=f"{captured_server}/first", where={"id": 3})["rows"]
+    ] == [3]
+    assert [
+        row["amount"]
+        for row in traced(client_of_server, dataset=f"{captured_server}/second", where={"amount": 8})["rows"]
+    ] == [8]
 
 
-def test_what_can_be_asked_is_known_beforehand(asking: TestClient, estate: Path) -> None:
-    full = ask(asking, "/rows/askable", dataset=f"{estate}/counts")
+def test_supported_queries_are_listed(client_of_server: TestClient, captured_server: Path) -> None:
+    full = ask(client_of_server, "/rows/askable", dataset=f"{captured_server}/counts")
     assert (full["mode"], full["identity"]) == ("full", ["customer"])
     assert [column["name"] for column in full["columns"]] == ["customer", "count"]
     possible = {"possible": True, "reason": None}
     assert (full["instant"], full["spark"]) == (possible, possible)
-    assert full["sources"] == [{"namespace": "file", "name": f"{estate}/orders"}]
+    assert full["sources"] == [{"namespace": "file", "name": f"{captured_server}/orders"}]
     assert full["forward"]["possible"] is False
-    key = ask(asking, "/rows/askable", dataset=f"{estate}/large", namespace="file")
+    key = ask(client_of_server, "/rows/askable", dataset=f"{captured_server}/large", namespace="file")
     assert (key["mode"], key["identity"], key["spark"]) == ("key", [], possible)
     assert "rows=" in key["instant"]["reason"]
-    off = ask(asking, "/rows/askable", dataset=f"{estate}/copy")
+    off = ask(client_of_server, "/rows/askable", dataset=f"{captured_server}/copy")
     assert (off["mode"], off["spark"]["possible"]) == (None, False)
     assert 'rows="off"' in off["spark"]["reason"]
-    made = ask(asking, "/rows/askable", dataset=f"{estate}/made")
+    made = ask(client_of_server, "/rows/askable", dataset=f"{captured_server}/made")
     assert "was made in the program" in made["spark"]["reason"]
-    source = ask(asking, "/rows/askable", dataset=f"{estate}/orders")
+    source = ask(client_of_server, "/rows/askable", dataset=f"{captured_server}/orders")
     assert source["forward"] == possible
-    ask(asking, "/rows/askable", 404, dataset="nowhere")
+    ask(client_of_server, "/rows/askable", 404, dataset="nowhere")
 
 
-def test_what_cannot_be_answered_starts_no_spark(asking: TestClient, estate: Path) -> None:
-    off = traced(asking, 409, dataset=f"{estate}/copy")
+def test_unanswerable_queries_start_no_spark(client_of_server: TestClient, captured_server: Path) -> None:
+    off = traced(client_of_server, 409, dataset=f"{captured_server}/copy")
     assert (off["code"], 'rows="off"' in off["detail"]) == ("rows_not_kept", True)
-    assert traced(asking, 422, dataset=f"{estate}/large", where={"idd": 1})["culprit"] == "idd"
-    asked = {"dataset": f"{estate}/large", "source": f"{estate}/orders", "source_namespace": "file"}
+    assert traced(client_of_server, 422, dataset=f"{captured_server}/large", where={"idd": 1})["culprit"] == "idd"
+    asked = {"dataset": f"{captured_server}/large", "source": f"{captured_server}/orders", "source_namespace": "file"}
     for wrong, code in [({}, "request_invalid"), ({"condition": "rand() < 1"}, "condition_refused")]:
-        answer = asking.post(f"{API}/rows/why-not", json={**asked, **wrong})
+        answer = client_of_server.post(f"{API}/rows/why-not", json={**asked, **wrong})
         assert (answer.status_code, answer.json()["code"]) == (422, code)
-    unknown = asking.post(f"{API}/rows/why-not", json={**asked, "condition": "price > 3"})
+    unknown = client_of_server.post(f"{API}/rows/why-not", json={**asked, "condition": "price > 3"})
     assert (unknown.status_code, unknown.json()["culprit"]) == (422, "price")
-    assert asking.post(f"{API}/rows/forward", json={"dataset": "nowhere"}).status_code == 404
-    assert ask(asking, "/tasks")["items"] == []
+    assert client_of_server.post(f"{API}/rows/forward", json={"dataset": "nowhere"}).status_code == 404
+    assert ask(client_of_server, "/tasks")["items"] == []
 
 
-def test_tables_elsewhere_are_not_read(asking: TestClient, estate: Path) -> None:
-    """An event can say what it likes of where its tables are."""
+def test_tables_elsewhere_are_not_read(client_of_server: TestClient, captured_server: Path) -> None:
+    """An event can name any location of its tables."""
     entry = {"location": "/etc", "identity": []}
-    with Store(f"sqlite:///{estate}/lineage.db") as store:
+    with Store(f"sqlite:///{captured_server}/lineage.db") as store:
         store.ingest(run_event(run="liar", run_facets={"cdme.adjointMetadata": {"outputs": [entry]}}))
-    assert traced(asking, 409, run=run_id("liar"))["code"] == "tables_elsewhere"
+    assert traced(client_of_server, 409, run=run_id("liar"))["code"] == "tables_elsewhere"
 
 
-def done(client: TestClient, started: Any) -> Any:
-    """The task at its end, and what it said on the way."""
+def finished(client: TestClient, started: Any) -> Any:
+    """The finished task, and its progress messages."""
     texts = set()
     for _ in range(1_500):  # five minutes: a busy machine is slow to start Spark
         task = ask(client, f"/tasks/{started['id']}")
@@ -233,35 +242,37 @@ def is_described(result: Any, name: str) -> None:
     Draft202012Validator({**components["schemas"][name], "components": components}).validate(result)
 
 
-def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
-    orders = {"dataset": f"{estate}/orders", "namespace": "file"}
-    started = asking.post(f"{API}/rows/forward", json={**orders, "condition": "id = 77 and amount > 1"})
+def test_forward_and_why_not_on_spark(client_of_server: TestClient, captured_server: Path) -> None:
+    orders = {"dataset": f"{captured_server}/orders", "namespace": "file"}
+    started = client_of_server.post(f"{API}/rows/forward", json={**orders, "condition": "id = 77 and amount > 1"})
     assert started.status_code == 202, started.text
-    task = done(asking, started.json())
+    task = finished(client_of_server, started.json())
     assert task["kind"] == "rows.forward"
     is_described(task["result"], "ForwardRows")
-    entry = reads(estate)[0]
-    assert (entry.resource_id, entry.details["task"]) == (f"file/{estate}/orders", task["id"])
+    entry = reads(captured_server)[0]
+    assert (entry.resource_id, entry.details["task"]) == (f"file/{captured_server}/orders", task["id"])
     assert (entry.details["kind"], entry.details["columns"]) == ("rows.forward", ["amount", "id"])
-    assert {f"file/{estate}/large", f"file/{estate}/counts"} <= set(entry.details["datasets"])
-    known = len(reads(estate))
-    assert [one["result"] for one in ask(asking, "/tasks")["items"]] == [None] * len(ask(asking, "/tasks")["items"])
-    assert len(reads(estate)) == known, "the list holds no values"
-    assert asking.delete(f"{API}/tasks/{task['id']}").json()["result"] is not None
-    assert len(reads(estate)) == known + 1
+    assert {f"file/{captured_server}/large", f"file/{captured_server}/counts"} <= set(entry.details["datasets"])
+    known = len(reads(captured_server))
+    assert [one["result"] for one in ask(client_of_server, "/tasks")["items"]] == [None] * len(
+        ask(client_of_server, "/tasks")["items"]
+    )
+    assert len(reads(captured_server)) == known, "the list holds no values"
+    assert client_of_server.delete(f"{API}/tasks/{task['id']}").json()["result"] is not None
+    assert len(reads(captured_server)) == known + 1
     assert [row["amount"] for row in task["result"]["rows"]] == [154]
     reached = {step["dataset"].rpartition("/")[2]: step["rows"] for step in task["result"]["reached"]}
     assert [row["id"] for row in reached["large"]] == [77]
     assert [row["customer"] for row in reached["counts"]] == [5]
 
-    asked = {"dataset": f"{estate}/large", "source": f"{estate}/orders", "source_namespace": "file"}
-    started = asking.post(f"{API}/rows/why-not", json={**asked, "where": {"id": 7}})
+    asked = {"dataset": f"{captured_server}/large", "source": f"{captured_server}/orders", "source_namespace": "file"}
+    started = client_of_server.post(f"{API}/rows/why-not", json={**asked, "where": {"id": 7}})
     assert started.status_code == 202, started.text
-    task = done(asking, started.json())
+    task = finished(client_of_server, started.json())
     assert task["kind"] == "rows.why_not"
     result = task["result"]
     is_described(result, "WhyNotRows")
-    entry = reads(estate)[0]
+    entry = reads(captured_server)[0]
     assert entry.details["datasets"] == [result["source"]]
     assert (entry.details["rows"], entry.details["columns"]) == (1, ["id"])
     assert (entry.resource_id, entry.details["runs"]) == (result["dataset"], [result["run"]])
@@ -271,11 +282,11 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
     assert (result["count"], result["rows"][0]["id"], result["reached"]) == (1, 7, False)
 
 
-def forged(estate: Path, name: str, key: SigningKey | None) -> str:
+def forged(captured_server: Path, name: str, key: SigningKey | None) -> str:
     """An event of a run that was really captured, under another run id and output, with another plan in it and that
-    plan's digest: one of an expression that calls what it names. Answers with the output's name."""
-    with Store(f"sqlite:///{estate}/lineage.db") as store:
-        (captured,) = store.output_facets("headwater_rows", dataset=f"{estate}/large")
+    plan's digest: an expression that calls the method that it names. Returns the output's name."""
+    with Store(f"sqlite:///{captured_server}/lineage.db") as store:
+        (captured,) = store.output_facets("headwater_rows", dataset=f"{captured_server}/large")
         facet = json.loads(json.dumps(captured.facet))
         stream = zlib.decompress(base64.b64decode(facet["plan"]["bytes"]))
         before, after = (
@@ -290,36 +301,41 @@ def forged(estate: Path, name: str, key: SigningKey | None) -> str:
         facet["plan"]["bytes"] = base64.b64encode(packed).decode()
         facet["plan"]["digest"] = f"sha256:{hashlib.sha256(packed).hexdigest()}"
         del facet["signature"]
-        output = {"namespace": "file", "name": f"{estate}/{name}", "outputFacets": {"headwater_rows": facet}}
+        output = {"namespace": "file", "name": f"{captured_server}/{name}", "outputFacets": {"headwater_rows": facet}}
         event = run_event(run=name, outputs=[output])
         if key is not None:
             sign_event(event, key)
         store.ingest(event)
-    return f"{estate}/{name}"
+    return f"{captured_server}/{name}"
 
 
-def test_a_plan_that_nobody_trusted_signed_starts_no_spark(asking: TestClient, estate: Path) -> None:
-    stranger, before = SigningKey.new(), ask(asking, "/tasks")["items"]
+def test_an_untrusted_plan_starts_no_spark(client_of_server: TestClient, captured_server: Path) -> None:
+    stranger, before = SigningKey.new(), ask(client_of_server, "/tasks")["items"]
     for name, key, reason in (
         ("unsigned", None, "is not signed"),
         ("strange", stranger, f"headwater keys trust {key_text(stranger.public)}"),
     ):
-        dataset = forged(estate, name, key)
-        way = ask(asking, "/rows/askable", dataset=dataset)["spark"]
+        dataset = forged(captured_server, name, key)
+        way = ask(client_of_server, "/rows/askable", dataset=dataset)["spark"]
         assert (way["possible"], reason in way["reason"]) == (False, True)
-        refused = traced(asking, 409, dataset=dataset)
+        refused = traced(client_of_server, 409, dataset=dataset)
         assert (refused["code"], reason in refused["detail"]) == ("rows_not_kept", True)
-        asked = {"dataset": dataset, "source": f"{estate}/orders", "source_namespace": "file", "where": {"id": 1}}
-        assert asking.post(f"{API}/rows/why-not", json=asked).status_code == 409
-    assert ask(asking, "/tasks")["items"] == before
+        asked = {
+            "dataset": dataset,
+            "source": f"{captured_server}/orders",
+            "source_namespace": "file",
+            "where": {"id": 1},
+        }
+        assert client_of_server.post(f"{API}/rows/why-not", json=asked).status_code == 409
+    assert ask(client_of_server, "/tasks")["items"] == before
 
 
-def test_a_plan_that_a_trusted_key_signed_and_no_query_holds(asking: TestClient, estate: Path) -> None:
-    """The second wall, in the task: and the task has nothing of the server's environment."""
-    own = KeyRing.load(estate / "lineage.db.capture.pem").newest
-    started = traced(asking, 202, dataset=forged(estate, "signed", own))
+def test_a_trusted_plan_with_a_forbidden_class_is_refused(client_of_server: TestClient, captured_server: Path) -> None:
+    """The second barrier, in the task; and the task has nothing of the server's environment."""
+    own = KeyRing.load(captured_server / "lineage.db.capture.pem").newest
+    started = traced(client_of_server, 202, dataset=forged(captured_server, "signed", own))
     for _ in range(1_500):
-        task = ask(asking, f"/tasks/{started['id']}")
+        task = ask(client_of_server, f"/tasks/{started['id']}")
         if task["state"] != "running":
             break
         time.sleep(0.2)
@@ -328,12 +344,14 @@ def test_a_plan_that_a_trusted_key_signed_and_no_query_holds(asking: TestClient,
     assert "CallMethodViaReflection, which is not on the list" in task["problem"]["detail"]
 
 
-def test_on_spark_as_a_task(asking: TestClient, estate: Path) -> None:
-    task = done(asking, traced(asking, 202, dataset=f"{estate}/large", where={"id": 77}))
+def test_on_spark_as_a_task(client_of_server: TestClient, captured_server: Path) -> None:
+    task = finished(
+        client_of_server, traced(client_of_server, 202, dataset=f"{captured_server}/large", where={"id": 77})
+    )
     is_described(task["result"], "TracedRows")
     assert [row["amount"] for row in task["result"]["rows"]] == [154]
     [source] = task["result"]["sources"]
     assert [row["id"] for row in source["rows"]] == [77]
-    assert reads(estate)[0].details["datasets"][:2] == [f"file/{estate}/large", source["dataset"]]
-    cancelled = traced(asking, 202, dataset=f"{estate}/large")
-    assert asking.delete(f"{API}/tasks/{cancelled['id']}").json()["state"] == "cancelled"
+    assert reads(captured_server)[0].details["datasets"][:2] == [f"file/{captured_server}/large", source["dataset"]]
+    cancelled = traced(client_of_server, 202, dataset=f"{captured_server}/large")
+    assert client_of_server.delete(f"{API}/tasks/{cancelled['id']}").json()["state"] == "cancelled"

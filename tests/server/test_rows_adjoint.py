@@ -1,7 +1,8 @@
-"""Every member of the facet `cdme.adjointMetadata`, in any way, at every door: one clear refusal or a labelled answer.
+"""Every member of the facet `cdme.adjointMetadata`, with any value, through every entry point: one clear refusal or
+a labelled answer.
 
-Canaries lie where nobody may look: a secret file, the rows of another run, tables outside the rows location. That none
-of them is opened is Linux's word (tests/support/opened_files.py), not the answer's alone.
+Canaries are in places that must not be read: a secret file, the rows of another run, tables outside the rows
+location. That none of them is opened is checked by Linux (tests/support/opened_files.py), not only by the answer.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from headwater.rows.pairs.opening import LookupRoots
 from headwater.rows.pairs.render import tables_document
 from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
-from tests.server.asking import API, LOCAL
+from tests.server.api import API, LOCAL
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, run_event, run_id, used
 from tests.support.opened_files import OpenedFiles
 from tests.support.pair_tables import write_orders, write_pair_tables
@@ -45,8 +46,8 @@ PRODUCER = "urn:test"
 pytestmark = pytest.mark.skipif(OpenedFiles.why_not() is not None, reason=f"not run: {OpenedFiles.why_not()}")
 
 
-class Estate:
-    """Tables of a run that is asked about, canaries, and a server with a key that writes and one that reads."""
+class ServedTables:
+    """Tables of the queried run, canaries, and a server with a key that writes and one that reads."""
 
     def __init__(self, folder: Path, template: Path) -> None:
         self.folder, self.rows = folder, folder / "rows"
@@ -94,16 +95,16 @@ class Estate:
         return facet
 
     def event(self, facet: Any) -> Json:
-        """Of the same run, later than the one before."""
+        """An event of the same run, later than the previous one."""
         self._sent += 1
         return run_event(
             run="mine", job="count", outputs=[used("counts")], minute=self._sent, run_facets={ADJOINT_FACET: facet}
         )
 
 
-class Doors:
-    def __init__(self, estate: Estate, client: TestClient) -> None:
-        self._estate = estate
+class EntryPoints:
+    def __init__(self, served_tables: ServedTables, client: TestClient) -> None:
+        self._tables = served_tables
         self._client = client
         assert isinstance(client.app, FastAPI)
         access = client.app.state.service.store.access
@@ -121,32 +122,32 @@ class Doors:
 
     def send(self, facet: Any) -> bool:
         """Whether the server takes the event."""
-        answer = self.ask("write", "POST", "/lineage", self._estate.event(facet))
+        answer = self.ask("write", "POST", "/lineage", self._tables.event(facet))
         assert answer.status_code in (201, 400, 413, 422), answer.text
         return bool(answer.status_code == 201)
 
 
 @pytest.fixture(scope="module")
-def estate(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Estate:
-    return Estate(tmp_path_factory.mktemp("estate"), sqlite_template)
+def served_tables(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> ServedTables:
+    return ServedTables(tmp_path_factory.mktemp("served_tables"), sqlite_template)
 
 
 @pytest.fixture(scope="module")
-def doors(estate: Estate, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
-    settings = ServerSettings(workspace=str(tmp_path_factory.mktemp("work")), rows_location=str(estate.rows))
-    with TestClient(create_app(estate.url, settings), base_url=LOCAL, raise_server_exceptions=False) as client:
-        yield Doors(estate, client)
+def entry_points(served_tables: ServedTables, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EntryPoints]:
+    settings = ServerSettings(workspace=str(tmp_path_factory.mktemp("work")), rows_location=str(served_tables.rows))
+    with TestClient(create_app(served_tables.url, settings), base_url=LOCAL, raise_server_exceptions=False) as client:
+        yield EntryPoints(served_tables, client)
 
 
 @pytest.fixture(scope="module")
-def opened(estate: Estate, doors: Doors) -> Iterator[OpenedFiles]:
-    with OpenedFiles(estate.canaries) as opened:
+def opened(served_tables: ServedTables, entry_points: EntryPoints) -> Iterator[OpenedFiles]:
+    with OpenedFiles(served_tables.canaries) as opened:
         yield opened
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left(opened: OpenedFiles) -> None:
-    """What a test before this one had opened is not this one's."""
+def no_open_files(opened: OpenedFiles) -> None:
+    """Files that an earlier test opened do not belong to this one."""
     opened.since_last()
 
 
@@ -182,7 +183,7 @@ NUMBERED: list[Path_] = [
 ]
 """What once was pasted into SQL."""
 OPTIONAL: list[Path_] = [("outputs", 0, "invalid"), ("outputs", 0, "sample")]
-QUESTIONS: list[Json] = [
+QUERIES: list[Json] = [
     {"run": MINE},
     {"run": MINE, "where": {"customer": 4}},
     {"run": MINE, "output": 1},
@@ -196,12 +197,12 @@ REFUSED = {
 
 
 def known(answer: Json) -> Json:
-    """Without what each event changes, when its run ended, and without the label that a forged name takes away."""
+    """Without members that each event changes, when its run ended, and without the label that a forged name removes."""
     return {**answer, "dataset": None, "notes": [], "runs": [run["run"] for run in answer["runs"]]}
 
 
-def judge(response: Any, expected: Json) -> None:
-    """One refusal in one line, or the answer as it would be without what was forged."""
+def check(response: Any, expected: Json) -> None:
+    """One refusal in one line, or the answer as it would be without the forged members."""
     assert SECRET not in response.text
     if response.status_code == 200:
         assert known(response.json()) == known(expected)
@@ -214,18 +215,18 @@ def judge(response: Any, expected: Json) -> None:
 
 
 @pytest.fixture(scope="module")
-def expected(estate: Estate, doors: Doors) -> list[Json]:
-    assert doors.send(estate.facet)
-    answers = [doors.ask("read", "POST", "/rows/trace", question) for question in QUESTIONS]
+def expected(served_tables: ServedTables, entry_points: EntryPoints) -> list[Json]:
+    assert entry_points.send(served_tables.facet)
+    answers = [entry_points.ask("read", "POST", "/rows/trace", question) for question in QUERIES]
     assert [answer.status_code for answer in answers] == [200, 200, 404, 200]
     assert [answer.json()["count"] for answer in answers if answer.status_code == 200] == [9, 1, 2]
     return [answer.json() for answer in answers]
 
 
-def test_canaries_show_who_looks_at_them(estate: Estate, opened: OpenedFiles) -> None:
-    """The tables outside, for somebody who may: so a test that sees nothing opened could have seen it."""
+def test_canaries_detect_reads(served_tables: ServedTables, opened: OpenedFiles) -> None:
+    """The tables outside, for a reader who may read them: so the detection works."""
     opened.since_last()
-    with PairTables(estate.outside["location"]) as tables:
+    with PairTables(served_tables.outside["location"]) as tables:
         assert SECRET in json.dumps(tables_document(tables, "customer = 4", 10))
     seen = opened.since_last()
     assert {Path(path).name for path in seen} >= {"headwater-pairs.json", "part-0.parquet"}
@@ -233,64 +234,76 @@ def test_canaries_show_who_looks_at_them(estate: Estate, opened: OpenedFiles) ->
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(data=st.data())
-def test_every_member_in_every_way(
-    estate: Estate, doors: Doors, opened: OpenedFiles, expected: list[Json], data: st.DataObject
+def test_every_member_with_any_value(
+    served_tables: ServedTables,
+    entry_points: EntryPoints,
+    opened: OpenedFiles,
+    expected: list[Json],
+    data: st.DataObject,
 ) -> None:
-    path = data.draw(st.sampled_from([*places(estate.facet), *OPTIONAL]))
-    facet = estate.forged(path, data.draw(HOSTILE))
-    at_the_server(doors, facet, expected)
-    by_python(estate, facet)
+    path = data.draw(st.sampled_from([*places(served_tables.facet), *OPTIONAL]))
+    facet = served_tables.forged(path, data.draw(HOSTILE))
+    at_the_server(entry_points, facet, expected)
+    by_python(served_tables, facet)
     assert opened.since_last() == set()
 
 
 @pytest.mark.parametrize("word", ["SECRET", "SECRETS", "THEIRS", "OUTSIDE", "LINK", "UP", "ENCODED", "LONG", "GLOB"])
-def test_folders_that_are_somebody_else_s(
-    estate: Estate, doors: Doors, opened: OpenedFiles, expected: list[Json], word: str
+def test_folders_of_another_run(
+    served_tables: ServedTables, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], word: str
 ) -> None:
-    """As one would forge it who knows the tables: all that is said of them is true, but that they are this run's."""
-    facet = estate.moved(estate.theirs if word == "THEIRS" else estate.outside, estate.words[word])
-    at_the_server(doors, facet, expected, refused=True)
-    by_python(estate, facet)
+    """As an attacker who knows the tables would forge it: every member is correct, except that the tables are
+    another run's."""
+    facet = served_tables.moved(
+        served_tables.theirs if word == "THEIRS" else served_tables.outside, served_tables.words[word]
+    )
+    at_the_server(entry_points, facet, expected, refused=True)
+    by_python(served_tables, facet)
     assert opened.since_last() == set()
 
 
 @pytest.mark.parametrize("text", ["two\nlines", "a" * 100_000])
 @pytest.mark.parametrize("place", [("outputs", 0, "identity", 0), ("outputs", 0, "mode"), *OPTIONAL], ids=str)
 def test_a_refusal_is_one_short_line(
-    estate: Estate, doors: Doors, opened: OpenedFiles, expected: list[Json], place: Path_, text: str
+    served_tables: ServedTables,
+    entry_points: EntryPoints,
+    opened: OpenedFiles,
+    expected: list[Json],
+    place: Path_,
+    text: str,
 ) -> None:
-    """Also where it quotes what was sent."""
-    at_the_server(doors, estate.forged(place, text), expected)
-    by_python(estate, estate.forged(place, text))
+    """Also where it quotes the request."""
+    at_the_server(entry_points, served_tables.forged(place, text), expected)
+    by_python(served_tables, served_tables.forged(place, text))
 
 
-def at_the_server(doors: Doors, facet: Any, expected: list[Json], *, refused: bool = False) -> None:
-    if not doors.send(facet):
+def at_the_server(entry_points: EntryPoints, facet: Any, expected: list[Json], *, refused: bool = False) -> None:
+    if not entry_points.send(facet):
         return
-    for question, right in zip(QUESTIONS, expected, strict=True):
-        response = doors.ask("read", "POST", "/rows/trace", question)
-        judge(response, right)
+    for question, right in zip(QUERIES, expected, strict=True):
+        response = entry_points.ask("read", "POST", "/rows/trace", question)
+        check(response, right)
         assert not (refused and response.status_code == 200), response.text
-        assert doors.ask("part", "POST", "/rows/trace", question).status_code == 403
-    way = doors.ask("read", "GET", "/rows/askable", dataset="counts", namespace=NAMESPACE)
+        assert entry_points.ask("part", "POST", "/rows/trace", question).status_code == 403
+    way = entry_points.ask("read", "GET", "/rows/askable", dataset="counts", namespace=NAMESPACE)
     assert way.status_code == 200, way.text
     assert SECRET not in way.text
     reason = way.json()["instant"]["reason"] or ""
     assert len(reason) < 1_000
     assert "\n" not in reason
     for read in (f"/runs/{MINE}", f"/jobs/runs/{MINE}/facets"):
-        shown = doors.ask("read", "GET", read, **({"type": "run"} if "facets" in read else {}))
+        shown = entry_points.ask("read", "GET", read, **({"type": "run"} if "facets" in read else {}))
         assert shown.status_code == 200, shown.text
         assert SECRET not in shown.text
         # Of a run that wrote what a key does not see, the key is not told where the rows of that are.
-        partly = doors.ask("part", "GET", read, **({"type": "run"} if "facets" in read else {}))
+        partly = entry_points.ask("part", "GET", read, **({"type": "run"} if "facets" in read else {}))
         assert partly.status_code == 200, partly.text
         assert ADJOINT_FACET not in partly.text
 
 
-def by_python(estate: Estate, facet: Any) -> None:
+def by_python(served_tables: ServedTables, facet: Any) -> None:
     try:
-        with PairTables(facet, run_id=MINE, roots=LookupRoots.of_server(str(estate.rows))) as tables:
+        with PairTables(facet, run_id=MINE, roots=LookupRoots.of_server(str(served_tables.rows))) as tables:
             answer, refusal = json.dumps(tables_document(tables, "customer = 4", 100)), ""
     except HeadwaterError as refused:
         answer, refusal = "", str(refused)
@@ -304,17 +317,19 @@ def by_python(estate: Estate, facet: Any) -> None:
 @example(value={"outputs": "x"})
 @example(value={"outputs": [None]})
 @example(value={"outputs": {"0": {}}})
-def test_a_facet_that_is_anything(
-    estate: Estate, doors: Doors, opened: OpenedFiles, expected: list[Json], value: Any
+def test_a_facet_with_any_content(
+    served_tables: ServedTables, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], value: Any
 ) -> None:
-    at_the_server(doors, value, expected)
-    by_python(estate, value)
+    at_the_server(entry_points, value, expected)
+    by_python(served_tables, value)
     assert opened.since_last() == set()
 
 
 @pytest.fixture
-def command(estate: Estate, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Callable[[], tuple[int, str, str]]:
-    monkeypatch.setenv("HEADWATER_STORE", estate.url)
+def command(
+    served_tables: ServedTables, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> Callable[[], tuple[int, str, str]]:
+    monkeypatch.setenv("HEADWATER_STORE", served_tables.url)
 
     def asked() -> tuple[int, str, str]:
         capfd.readouterr()
@@ -326,11 +341,16 @@ def command(estate: Estate, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Call
 
 @pytest.mark.parametrize("word", ["THEIRS", "SQL", None])
 def test_command_line(
-    estate: Estate, doors: Doors, opened: OpenedFiles, command: Callable[[], tuple[int, str, str]], word: Any
+    served_tables: ServedTables,
+    entry_points: EntryPoints,
+    opened: OpenedFiles,
+    command: Callable[[], tuple[int, str, str]],
+    word: Any,
 ) -> None:
-    """A person at the command line reads whatever that user may: not the tables of another run, and no other files."""
-    for path in [*(path for path in places(estate.facet) if len(path) < 4), *NUMBERED]:
-        if path[:1] != ("outputs",) or not doors.send(estate.forged(path, word)):
+    """A user of the command line can read whatever that user may: but not the tables of another run, and no other
+    files."""
+    for path in [*(path for path in places(served_tables.facet) if len(path) < 4), *NUMBERED]:
+        if path[:1] != ("outputs",) or not entry_points.send(served_tables.forged(path, word)):
             continue
         code, out, err = command()
         assert code == 0 or (code, out) == (1, ""), err

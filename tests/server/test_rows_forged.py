@@ -1,4 +1,4 @@
-"""Facets of pair tables that a writer has forged, and what a reader of the server is answered."""
+"""Forged facets of pair tables, and the server's responses to readers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
-from tests.server.asking import API, LOCAL
+from tests.server.api import API, LOCAL
 from tests.server.running import ServerProcess
 from tests.support.events import run_event, run_id
 from tests.support.pair_tables import write_orders, write_pair_tables
@@ -23,9 +23,9 @@ SECRET = "canary-7f3a"
 Json = dict[str, Any]
 
 
-class Estate:
+class ServedTables:
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / "estate"
+        self.folder = folder / "served_tables"
         self.rows = self.folder / "rows"
         self.canary = self.folder / "secret.txt"
         self.written = self.folder / "written.csv"
@@ -61,8 +61,8 @@ class Estate:
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Estate:
-    return Estate(tmp_path)
+def served_tables(tmp_path: Path) -> ServedTables:
+    return ServedTables(tmp_path)
 
 
 @pytest.fixture
@@ -73,15 +73,15 @@ def keys(served_url: str) -> dict[str, Json]:
 
 
 @pytest.fixture
-def client(served_url: str, keys: dict[str, Json], estate: Estate, tmp_path: Path) -> Iterator[TestClient]:
-    settings = ServerSettings(workspace=str(tmp_path / "work"), rows_location=str(estate.rows))
-    with TestClient(create_app(served_url, settings), base_url=LOCAL) as asking:
-        yield asking
+def client(served_url: str, keys: dict[str, Json], served_tables: ServedTables, tmp_path: Path) -> Iterator[TestClient]:
+    settings = ServerSettings(workspace=str(tmp_path / "work"), rows_location=str(served_tables.rows))
+    with TestClient(create_app(served_url, settings), base_url=LOCAL) as client:
+        yield client
 
 
 @pytest.fixture
 def ask(client: TestClient, keys: dict[str, Json]) -> Any:
-    """Sends an event with a key that may only write, and asks for the run's rows with one that may only read."""
+    """Sends an event with a key that may only write, and queries the run's rows with one that may only read."""
 
     def asked(event: Json, **question: Any) -> tuple[int, Json]:
         sent = client.post(f"{API}/lineage", json=event, headers=keys["write"])
@@ -94,19 +94,19 @@ def ask(client: TestClient, keys: dict[str, Json]) -> Any:
     return asked
 
 
-def test_what_is_not_forged_is_answered(ask: Any, estate: Estate) -> None:
-    status, told = ask(estate.of("good"), where={"customer": 4})
+def test_an_unforged_facet_is_answered(ask: Any, served_tables: ServedTables) -> None:
+    status, told = ask(served_tables.of("good"), where={"customer": 4})
     assert (status, told["count"]) == (200, 1)
     assert [row["id"] for row in told["sources"][0]["rows"]] == list(range(4, 100, 9))
-    status, told = ask(estate.of("good"), condition="customer between 2 and 3")
+    status, told = ask(served_tables.of("good"), condition="customer between 2 and 3")
     assert (status, told["count"]) == (200, 2)
 
 
-def test_on_a_running_server(served_url: str, keys: dict[str, Json], estate: Estate) -> None:
-    """As a review attacked it: SQL in the occurrence of a source, and an ordinary question of a reader."""
-    sql = estate.sql
-    event = estate.of("good", sources__0__occurrence=sql, composition__1__sources__0=sql)
-    with ServerProcess(served_url, "--rows-location", str(estate.rows)) as server:
+def test_on_a_running_server(served_url: str, keys: dict[str, Json], served_tables: ServedTables) -> None:
+    """An attack found in a review: SQL in the occurrence of a source, and an ordinary query of a reader."""
+    sql = served_tables.sql
+    event = served_tables.of("good", sources__0__occurrence=sql, composition__1__sources__0=sql)
+    with ServerProcess(served_url, "--rows-location", str(served_tables.rows)) as server:
 
         def post(path: str, body: Json, scope: str) -> tuple[int, bytes]:
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
@@ -123,7 +123,7 @@ def test_on_a_running_server(served_url: str, keys: dict[str, Json], estate: Est
     assert (status, told["code"]) == (409, "layout_invalid")
     assert "composition[1].sources[0]" in told["detail"]
     assert SECRET.encode() not in content
-    estate.assert_untouched()
+    served_tables.assert_untouched()
 
 
 FORGED: list[tuple[str, Any]] = [
@@ -148,19 +148,19 @@ FORGED: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("field", "value"), FORGED)
-def test_a_forged_field_is_named(ask: Any, estate: Estate, field: str, value: Any) -> None:
-    status, told = ask(estate.of("good", **{field: estate.sql if value == "SQL" else value}))
+def test_a_forged_field_is_named(ask: Any, served_tables: ServedTables, field: str, value: Any) -> None:
+    status, told = ask(served_tables.of("good", **{field: served_tables.sql if value == "SQL" else value}))
     assert (status, told["code"]) == (409, "layout_invalid")
     assert field.split("__", maxsplit=1)[0] in told["detail"]
     assert "\n" not in told["detail"]
-    estate.assert_untouched()
+    served_tables.assert_untouched()
 
 
-def test_a_column_that_is_sql_is_a_name(ask: Any, estate: Estate) -> None:
-    """It is none of the columns of the tables in the folder."""
-    status, told = ask(estate.of("good", identity__0=f'customer" FROM read_text({estate.canary!r}); --'))
+def test_a_column_that_is_sql_is_a_name(ask: Any, served_tables: ServedTables) -> None:
+    """It is not one of the columns of the tables in the folder."""
+    status, told = ask(served_tables.of("good", identity__0=f'customer" FROM read_text({served_tables.canary!r}); --'))
     assert (status, told["code"]) == (409, "layout_invalid")
-    estate.assert_untouched()
+    served_tables.assert_untouched()
 
 
 @pytest.mark.parametrize(
@@ -180,32 +180,38 @@ def test_a_column_that_is_sql_is_a_name(ask: Any, estate: Estate) -> None:
         (None, "tables_elsewhere"),
     ],
 )
-def test_tables_elsewhere_are_not_looked_for(ask: Any, estate: Estate, location: Any, code: str) -> None:
-    (estate.rows / "link").symlink_to(estate.folder / "elsewhere" / run_id("outside") / "0")
+def test_tables_outside_the_location_are_not_read(
+    ask: Any, served_tables: ServedTables, location: Any, code: str
+) -> None:
+    (served_tables.rows / "link").symlink_to(served_tables.folder / "elsewhere" / run_id("outside") / "0")
     if isinstance(location, str):
-        location = location.replace("OUTSIDE", estate.outside["location"]).replace("ESTATE", str(estate.folder))
-    status, told = ask(estate.of("outside", location=location))
+        location = location.replace("OUTSIDE", served_tables.outside["location"]).replace(
+            "ESTATE", str(served_tables.folder)
+        )
+    status, told = ask(served_tables.of("outside", location=location))
     assert (status, told["code"]) == (409, code)
 
 
-def test_the_tables_of_another_run_are_not_shown(ask: Any, estate: Estate) -> None:
-    """A writer of one namespace cannot have rows read by naming the folder of somebody else's run."""
-    status, told = ask(estate.of("thief"))
+def test_the_tables_of_another_run_are_not_shown(ask: Any, served_tables: ServedTables) -> None:
+    """A writer of one namespace cannot expose rows by naming the folder of another sender's run."""
+    status, told = ask(served_tables.of("thief"))
     assert (status, told["code"]) == (409, "layout_invalid")
     assert "not a folder of this run" in told["detail"]
 
 
-def test_files_that_tables_name_stay_on_the_server(ask: Any, estate: Estate) -> None:
-    """Where somebody could write below the rows location: a file is read as Parquet or not at all."""
-    files = estate.rows / run_id("good") / "0" / "files.json"
-    files.write_text(json.dumps({"0": {"77": str(estate.canary)}}))
-    status, told = ask(estate.of("good"), where={"customer": 4})
+def test_files_that_tables_name_are_read_only_as_parquet(ask: Any, served_tables: ServedTables) -> None:
+    """If an attacker could write below the rows location: a file is read as Parquet or not at all."""
+    files = served_tables.rows / run_id("good") / "0" / "files.json"
+    files.write_text(json.dumps({"0": {"77": str(served_tables.canary)}}))
+    status, told = ask(served_tables.of("good"), where={"customer": 4})
     assert (status, told["code"]) == (409, "tables_unreadable")
-    assert str(estate.folder) not in told["detail"]
+    assert str(served_tables.folder) not in told["detail"]
 
 
-def test_what_can_be_asked_survives_it(client: TestClient, keys: dict[str, Json], estate: Estate) -> None:
-    event = estate.of("good", identity={"a": 1}, mode=5, location=[])
+def test_the_list_of_supported_queries_still_works(
+    client: TestClient, keys: dict[str, Json], served_tables: ServedTables
+) -> None:
+    event = served_tables.of("good", identity={"a": 1}, mode=5, location=[])
     event["outputs"] = [{"namespace": "data", "name": "x"}]
     assert client.post(f"{API}/lineage", json=event, headers=keys["write"]).status_code == 201
     answer = client.get(f"{API}/rows/askable", params={"dataset": "x"}, headers=keys["read"])

@@ -1,7 +1,7 @@
-"""Requests that nobody would think of, made from the OpenAPI document: each answer is one that the document describes.
+"""Generated requests, from the OpenAPI document: each response is one that the document describes.
 
-No answer is a 5xx, none has a status, a type or a shape that the document does not have for it, and what the document
-does not allow is refused. Names are made up, and taken from a store in which they stand for something.
+No response is a 5xx, none has a status, a type or a shape that the document does not describe, and requests that the
+document does not allow are refused. Names are random, or taken from a store that has them.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from headwater.store.store import Store
-from tests.server.estate import OPEN, build, run_id
 from tests.server.matrix import ADMIN, RECORD, TABLE, filled, names_in
 from tests.server.running import ServerProcess
 from tests.server.test_records import load
+from tests.server.two_sided_store import OPEN, build, run_id
 
 if TYPE_CHECKING:
     from schemathesis import Case
@@ -72,8 +72,8 @@ def answer_checks() -> list[Any]:
 
 
 @dataclass
-class Described:
-    """A server with something in it, and what it was asked."""
+class DescribedServer:
+    """A server with data, and the requests that it got."""
 
     schema: BaseSchema
     keys: dict[bool, dict[str, str]]
@@ -92,7 +92,7 @@ class Described:
         return int(answer.status_code)
 
     def real(self, route: str) -> dict[str, Any]:
-        """Where and what to ask, about something that is there."""
+        """The paths and parameters of existing objects."""
         row, words = TABLE[route], self.words
         query = {name: value.format(**words) for name, value in row.query.items()}
         if route == "GET /api/v1/records/trace":
@@ -102,7 +102,7 @@ class Described:
 
 
 @pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Described]:
+def described(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[DescribedServer]:
     import schemathesis
 
     folder = tmp_path_factory.mktemp("described")
@@ -132,24 +132,24 @@ def described(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -
         schema = schemathesis.openapi.from_url(f"{server.url}/api/v1/openapi.json", headers=keys[False])
         # A body that is too long is refused before anybody looks into it.
         schema.config.checks.negative_data_rejection.expected_statuses += ["413"]
-        yield Described(schema, keys, words)
+        yield DescribedServer(schema, keys, words)
 
 
-_PATIENT = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+_LONG_TIMEOUT = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 QUICK = settings(
     max_examples=3,
     deadline=None,
     derandomize=True,
     database=None,
     phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=_PATIENT,
+    suppress_health_check=_LONG_TIMEOUT,
 )
 QUICK_REFUSALS = settings(QUICK, max_examples=2)
-LONG = settings(max_examples=300, deadline=None, database=None, suppress_health_check=_PATIENT)
+LONG = settings(max_examples=300, deadline=None, database=None, suppress_health_check=_LONG_TIMEOUT)
 
 
-def check(described: Described, route: str, how: settings) -> None:
-    """With names that are made up, and with those of what is there, the rest of the request made up around them."""
+def check(described: DescribedServer, route: str, how: settings) -> None:
+    """With random names, and with existing ones, the rest of the request is generated."""
     operation = described.operation(route)
     real = described.real(route)
 
@@ -161,7 +161,7 @@ def check(described: Described, route: str, how: settings) -> None:
     checked()
 
 
-def check_refusals(described: Described, route: str, how: settings) -> None:
+def check_refusals(described: DescribedServer, route: str, how: settings) -> None:
     from schemathesis import GenerationMode
     from schemathesis.specs.openapi.checks import negative_data_rejection
 
@@ -176,8 +176,8 @@ def check_refusals(described: Described, route: str, how: settings) -> None:
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if route not in NOT_UNDERSTOOD])
-def test_what_is_there_is_told_as_described(described: Described, route: str) -> None:
-    """Were all questions refused, the tests below would say nothing."""
+def test_existing_objects_are_returned_as_described(described: DescribedServer, route: str) -> None:
+    """If all requests were refused, the tests below would prove nothing."""
     operation = described.operation(route)
     body = TABLE[route].body
     sent = {} if body is None else {"body": filled(body, OPEN, described.words), "media_type": "application/json"}
@@ -185,11 +185,11 @@ def test_what_is_there_is_told_as_described(described: Described, route: str) ->
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_every_answer_is_one_that_is_described(described: Described, route: str) -> None:
+def test_every_response_is_described(described: DescribedServer, route: str) -> None:
     check(described, route, QUICK)
 
 
-def test_which_routes_say_that_they_cannot_be_asked_wrongly(described: Described) -> None:
+def test_routes_without_a_422(described: DescribedServer) -> None:
     document = described.schema.raw_schema
     told = {
         f"{method.upper()} {path}"
@@ -201,17 +201,17 @@ def test_which_routes_say_that_they_cannot_be_asked_wrongly(described: Described
 
 
 @pytest.mark.parametrize("route", STRICT)
-def test_what_is_not_described_is_refused(described: Described, route: str) -> None:
+def test_undescribed_requests_are_refused(described: DescribedServer, route: str) -> None:
     check_refusals(described, route, QUICK_REFUSALS)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("route", ROUTES)
-def test_every_answer_to_very_many_is_one_that_is_described(described: Described, route: str) -> None:
+def test_every_response_to_very_many_is_described(described: DescribedServer, route: str) -> None:
     check(described, route, LONG)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("route", STRICT)
-def test_very_many_that_are_not_described_are_refused(described: Described, route: str) -> None:
+def test_very_many_undescribed_requests_are_refused(described: DescribedServer, route: str) -> None:
     check_refusals(described, route, LONG)

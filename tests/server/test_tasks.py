@@ -1,4 +1,4 @@
-"""Tasks: a process each, watched and called off through any worker; and rows looked up without one."""
+"""Tasks: a process each, observed and cancelled through any worker; and row lookups without a task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headwater.model.tasks import Task, TaskState
 from headwater.server.app.logs import JsonLogFormatter
 from headwater.server.app.problems import HttpProblem
 from headwater.server.tasks.tasks import Tasks
-from tests.server.asking import API, ask
+from tests.server.api import API, ask
 
 CHILD = "tests.server.slow_task"
 
@@ -31,7 +31,7 @@ def ended(tasks: Tasks, number: str) -> Task:
     raise AssertionError("the task does not end")
 
 
-def test_a_task_from_beginning_to_end(tmp_path: Path) -> None:
+def test_the_life_of_a_task(tmp_path: Path) -> None:
     tasks, of_another_worker = Tasks(tmp_path), Tasks(tmp_path)
     started = tasks.start("test", CHILD, {"seconds": 0.5, "answer": 42}, "somebody")
     assert (started.state, started.owner) == (TaskState.RUNNING, "somebody")
@@ -41,7 +41,7 @@ def test_a_task_from_beginning_to_end(tmp_path: Path) -> None:
     assert done.progress.total == 5
 
 
-def test_a_task_that_fails_and_one_that_dies(tmp_path: Path) -> None:
+def test_a_failing_task_and_a_killed_one(tmp_path: Path) -> None:
     tasks = Tasks(tmp_path)
     refused = ended(tasks, tasks.start("test", CHILD, {"refuse": "no such rows"}, "me").id)
     assert refused.problem == {"code": "rows_error", "detail": "no such rows"}
@@ -51,7 +51,7 @@ def test_a_task_that_fails_and_one_that_dies(tmp_path: Path) -> None:
     assert "secret" not in str(died.problem)
 
 
-def test_a_task_called_off_by_another_worker(tmp_path: Path) -> None:
+def test_a_task_cancelled_by_another_worker(tmp_path: Path) -> None:
     tasks, of_another_worker = Tasks(tmp_path), Tasks(tmp_path)
     started = tasks.start("test", CHILD, {"seconds": 60}, "me")
     process = int((tmp_path / "tasks" / started.id / "process").read_text())
@@ -65,7 +65,7 @@ def test_a_task_called_off_by_another_worker(tmp_path: Path) -> None:
     assert of_another_worker.cancel(started.id).state is TaskState.CANCELLED
 
 
-def test_only_so_many_at_once(tmp_path: Path) -> None:
+def test_the_number_of_tasks_is_limited(tmp_path: Path) -> None:
     tasks = Tasks(tmp_path)
     for _ in range(2):
         tasks.start("test", CHILD, {"seconds": 60}, "me")
@@ -75,7 +75,7 @@ def test_only_so_many_at_once(tmp_path: Path) -> None:
     assert tasks.running() == []
 
 
-def test_only_one_of_a_kind_that_stands_alone(tmp_path: Path) -> None:
+def test_an_exclusive_kind_runs_once(tmp_path: Path) -> None:
     tasks = Tasks(tmp_path)
     tasks.start("test", CHILD, {"seconds": 60}, "me", alone=True)
     with pytest.raises(HttpProblem, match="A test task is already running"):
@@ -84,7 +84,7 @@ def test_only_one_of_a_kind_that_stands_alone(tmp_path: Path) -> None:
     tasks.close()
 
 
-def test_what_a_task_says_when_it_dies_is_one_line_of_the_log(
+def test_the_stderr_of_a_failed_task_is_one_line_of_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     tasks = Tasks(tmp_path)
@@ -99,13 +99,13 @@ def test_what_a_task_says_when_it_dies_is_one_line_of_the_log(
 
 
 def keyed(client: TestClient, **keys: Any) -> dict[str, tuple[str, dict[str, str]]]:
-    """By name: the id of a key and what it is shown by."""
+    """By name: the id of a key and its Authorization header."""
     assert isinstance(client.app, FastAPI)
     made = {name: client.app.state.service.store.access.add(name, **about) for name, about in keys.items()}
     return {name: (one.key.key_id, {"Authorization": f"Bearer {one.secret}"}) for name, one in made.items()}
 
 
-def test_one_s_tasks_are_seen_by_oneself_and_by_an_admin_of_all(client: TestClient) -> None:
+def test_tasks_are_visible_to_their_owner_and_full_admins(client: TestClient) -> None:
     scopes = ["read", "admin"]
     keys = keyed(client, mine={}, other={}, admin={"scopes": scopes}, part={"scopes": scopes, "namespaces": ["open"]})
     assert isinstance(client.app, FastAPI)
@@ -123,7 +123,7 @@ def test_one_s_tasks_are_seen_by_oneself_and_by_an_admin_of_all(client: TestClie
     assert called_off.json()["state"] == "cancelled"
 
 
-def test_who_starts_a_task_and_who_calls_it_off_is_written_down(client: TestClient) -> None:
+def test_starting_and_cancelling_a_task_is_audited(client: TestClient) -> None:
     keys = keyed(client, starter={}, admin={"scopes": ["read", "admin"]})
     assert isinstance(client.app, FastAPI)
     store = client.app.state.service.store
@@ -142,7 +142,7 @@ def test_who_starts_a_task_and_who_calls_it_off_is_written_down(client: TestClie
 
 
 @pytest.mark.parametrize("number", ["", "%2E%2E", "%2E%2E%2F%2E%2E", "a", "0" * 36])
-def test_a_task_that_is_not_there(client: TestClient, number: str) -> None:
+def test_an_unknown_task(client: TestClient, number: str) -> None:
     assert client.get(f"{API}/tasks/{number.replace('/', '%2F')}").status_code == 404
     assert ask(client, "/tasks") == {"items": [], "next": None}
 
@@ -160,8 +160,8 @@ def test_a_task_that_is_not_there(client: TestClient, number: str) -> None:
         {"é": "💧"},
     ],
 )
-def test_values_become_conditions_that_mean_just_that(values: conditions.Values) -> None:
-    """DuckDB is asked; Spark's form holds no text of a value in which Spark could read anything."""
+def test_values_become_exact_conditions(values: conditions.Values) -> None:
+    """DuckDB confirms it; Spark's form contains no text of a value that Spark could parse."""
     import duckdb
 
     [(name, value)] = values.items()

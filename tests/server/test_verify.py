@@ -1,4 +1,4 @@
-"""Verify now: the whole store recomputed as a task, and what the log has to show for itself."""
+"""Verification of the whole store as a task, and the log's keys and checkpoints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater.proof.keys import KeyRing
 from headwater.server.app.problems import problem_of
 from headwater.store.store import Store
 from tests.assurance.stores import ended, tamper
-from tests.server.asking import API, ask, document
+from tests.server.api import API, ask, document
 
 
 def store_of(client: TestClient) -> Store:
@@ -36,7 +36,7 @@ def verified(client: TestClient, **parameters: Any) -> Any:
     raise AssertionError("the task does not end")
 
 
-def test_a_store_that_holds_and_one_that_does_not(client: TestClient, tmp_path: Path) -> None:
+def test_a_valid_store_and_a_broken_one(client: TestClient, tmp_path: Path) -> None:
     store = store_of(client)
     for number in range(3):
         store.ingest(ended(f"run {number}", outputs=["daily"], minute=number))
@@ -61,7 +61,7 @@ def test_a_store_that_holds_and_one_that_does_not(client: TestClient, tmp_path: 
     }
 
 
-def test_what_does_not_hold_is_told_as_the_command_tells_it() -> None:
+def test_a_failure_is_reported_as_by_the_command() -> None:
     entry = problem_of(AuditBroken(7, "missing"))
     assert (entry.status, entry.code, entry.more) == (409, "audit_broken", {"entry": 7, "reason": "missing"})
     evidence = problem_of(EvidenceBroken("Tile 1/0 of the log", "it is missing"))

@@ -1,4 +1,5 @@
-"""Events that a small body makes large: taken, answered right, no others held up; and a server that ends meanwhile."""
+"""Events whose small body makes many rows: ingested, answered correctly, without blocking others; and a server that
+stops meanwhile."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from tests.support.events import run_event, run_id
 
 WIDE = 1_414
 COLUMNS = 300
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 def wide(number: int, job: str) -> dict[str, Any]:
@@ -43,15 +44,15 @@ def columns(number: int) -> dict[str, Any]:
     return event
 
 
-class Others:
-    """Another client, that posts one small event after another."""
+class OtherClient:
+    """Another client, which posts one small event after another."""
 
     def __init__(self, server: ServerProcess) -> None:
         self.answers: list[int] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._post, args=(server,))
 
-    def __enter__(self) -> Others:
+    def __enter__(self) -> OtherClient:
         self._thread.start()
         return self
 
@@ -69,8 +70,8 @@ def names(answer: Closure) -> set[str]:
     return {str(getattr(node.endpoint, "name", "")) for node in answer.nodes}
 
 
-def test_wide_events_are_taken_and_answered_beside_others(server: ServerProcess, served_url: str) -> None:
-    with Others(server) as others:
+def test_wide_events_do_not_block_others(server: ServerProcess, served_url: str) -> None:
+    with OtherClient(server) as others:
         for event in (wide(WIDE, "widest"), wide(500, "wide"), columns(COLUMNS)):
             before = len(others.answers)
             assert server.post("/api/v1/lineage", event)[0] == 201
@@ -97,7 +98,7 @@ def test_wide_events_are_taken_and_answered_beside_others(server: ServerProcess,
 
 @pytest.fixture
 def answered(server: ServerProcess) -> Iterator[list[int]]:
-    """What a large event is answered with, which is on its way when the test begins."""
+    """The response to a large event that is being sent when the test begins."""
     heard: list[int] = []
 
     def post() -> None:
@@ -114,8 +115,8 @@ def answered(server: ServerProcess) -> Iterator[list[int]]:
     thread.join()
 
 
-def ends(server: ServerProcess) -> None:
-    """Within a ceiling that is far below the minute for which a writer waits for SQLite's lock."""
+def assert_ends(server: ServerProcess) -> None:
+    """Within a limit that is far below the minute for which a writer waits for SQLite's lock."""
     assert server.process is not None
     server.process.send_signal(signal.SIGTERM)
     assert server.process.wait(timeout=30) == 0
@@ -128,7 +129,7 @@ def test_a_server_whose_writer_waits_for_the_lock_ends(
     with closing(sqlite3.connect(served_url.removeprefix("sqlite:///"), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert server.post("/api/v1/lineage", b"{")[0] == 400  # so it answers, and only what writes has to wait
-        ends(server)
+        assert_ends(server)
         other.execute("ROLLBACK")
         assert other.execute("SELECT count(*) FROM event").fetchone() == (0,)
     assert 201 not in answered
@@ -139,7 +140,7 @@ def test_a_server_whose_writer_waits_for_the_lock_ends(
 
 def test_a_server_that_folds_a_large_event_ends(server: ServerProcess, served_url: str, answered: list[int]) -> None:
     until_locked(served_url, answered)
-    ends(server)
+    assert_ends(server)
     with Store(served_url) as store:
         stored = [run.run_id for run in store.runs()]
         edges = store.upstream("warehouse/target", "c0").nodes if stored else ()

@@ -82,7 +82,7 @@ def setup(durable_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             yield made
 
 
-def test_what_it_answers_is_stored(setup: WriterSetup) -> None:
+def test_acknowledged_events_are_stored(setup: WriterSetup) -> None:
     before = setup.local.calls
     body = setup.event()
     first, again = setup.send(body), setup.send(body)
@@ -93,7 +93,7 @@ def test_what_it_answers_is_stored(setup: WriterSetup) -> None:
     assert setup.local.calls == before
 
 
-def test_what_is_wrong_with_one_event_costs_no_other(setup: WriterSetup) -> None:
+def test_an_invalid_event_affects_no_other(setup: WriterSetup) -> None:
     good, bad, other = setup.send(setup.event(), b'{"run": {}}', setup.event())
     assert isinstance(good, Receipt)
     assert isinstance(other, Receipt)
@@ -101,7 +101,7 @@ def test_what_is_wrong_with_one_event_costs_no_other(setup: WriterSetup) -> None
     assert bad.path == "$.eventTime"
 
 
-def test_what_a_key_may_not_speak_of_is_refused_there_too(setup: WriterSetup) -> None:
+def test_visibility_is_enforced_in_the_writer_process(setup: WriterSetup) -> None:
     (refused,) = setup.client.events([ReceivedBody(setup.event(), Actor("tester"), Visibility.of(["elsewhere"]))])
     assert isinstance(refused, NamespaceRefused)
 
@@ -115,7 +115,7 @@ def test_a_list_of_events(setup: WriterSetup) -> None:
     assert setup.local.calls == before
 
 
-def test_killed_it_is_done_without_and_started_again(setup: WriterSetup) -> None:
+def test_a_killed_writer_process_is_replaced(setup: WriterSetup) -> None:
     killed = setup.supervisor._process
     killed.send_signal(signal.SIGKILL)
     killed.wait()
@@ -129,7 +129,7 @@ def test_killed_it_is_done_without_and_started_again(setup: WriterSetup) -> None
     setup.store.verify()
 
 
-def test_it_hears_no_signals_of_the_servers_and_ends_with_it(setup: WriterSetup) -> None:
+def test_it_ignores_signals_and_ends_with_the_server(setup: WriterSetup) -> None:
     process = setup.supervisor._process
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGINT)
@@ -140,7 +140,7 @@ def test_it_hears_no_signals_of_the_servers_and_ends_with_it(setup: WriterSetup)
     assert process.wait(_TIMEOUT) == 0
 
 
-def test_a_store_in_memory_and_a_path_that_is_too_long_do_without(tmp_path: Path) -> None:
+def test_without_a_writer_process(tmp_path: Path) -> None:
     assert not writer_supervisor.is_possible("memory://", "/tmp/scribe")
     assert not writer_supervisor.is_possible("sqlite:///a.db", "/" + "x" * 200)
     assert writer_supervisor.is_possible("sqlite:///a.db", "/tmp/scribe")
@@ -162,7 +162,7 @@ def test_a_drained_server_leaves_nothing_behind(sqlite_url: str, tmp_path: Path)
         UnknownDataset("x", ["y"]),
     ],
 )
-def test_our_errors_pass_from_process_to_process_as_they_are(error: HeadwaterError) -> None:
+def test_errors_cross_the_process_boundary_unchanged(error: HeadwaterError) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
     assert (str(again), again.__dict__) == (str(error), error.__dict__)

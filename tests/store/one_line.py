@@ -1,4 +1,4 @@
-"""What the command line prints of an error: one line, without secrets."""
+"""Error lines that the command line prints: one line, without secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Caught:
 
 @contextmanager
 def refused(kind: type[HeadwaterError], *mentions: str) -> Iterator[Caught]:
-    """The block raises exactly ``kind``, in one line that mentions all these and never the password."""
+    """The block raises exactly ``kind``, in one line that contains all these texts and never the password."""
     caught = Caught()
     with pytest.raises(kind) as raised:
         yield caught

@@ -1,4 +1,4 @@
-"""The keys of the HTTP server: shown once, kept as a hash, good until they expire or are revoked."""
+"""The keys of the HTTP server: shown once, stored as a hash, valid until they expire or are revoked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headwater.store.schema.access_tables import access_key, access_session
 from headwater.store.schema.tables import to_micros
 from headwater.store.store import Store
 
-SOMEBODY = Actor("somebody", "user", client_ip="10.0.0.1", user_agent="curl")
+ACTOR = Actor("somebody", "user", client_ip="10.0.0.1", user_agent="curl")
 HOUR = timedelta(hours=1)
 
 
@@ -27,7 +27,7 @@ def expire(store: Store, made: NewAccessKey) -> None:
         conn.execute(update(access_key).where(access_key.c.key_id == made.key.key_id).values(expires_at=past))
 
 
-def test_a_key_opens_and_only_its_hash_is_kept(store: Store) -> None:
+def test_a_key_is_accepted_and_only_its_hash_is_stored(store: Store) -> None:
     made = store.access.add("page", scopes=["write", "read", "read"], namespaces=["b*", "a"])
     assert (made.key.scopes, made.key.namespaces) == ((Scope.READ, Scope.WRITE), ("a", "b*"))
     assert store.access.check(made.secret) == made.key
@@ -40,7 +40,7 @@ def test_a_key_opens_and_only_its_hash_is_kept(store: Store) -> None:
     assert secret not in str(row)
 
 
-def test_no_two_are_alike(store: Store) -> None:
+def test_keys_are_unique(store: Store) -> None:
     secrets = {store.access.add("same").secret for _ in range(20)}
     assert len(secrets) == 20
     assert len(store.access.keys()) == 20
@@ -54,14 +54,14 @@ def test_no_two_are_alike(store: Store) -> None:
         *("hw_{id}_\ud800", "hw_%_{secret}", "hw_{id}' or '1'='1_{secret}", "hw_{id}_{SECRET}"),
     ],
 )
-def test_anything_else_does_not_open(store: Store, shown: str) -> None:
+def test_anything_else_is_refused(store: Store, shown: str) -> None:
     made = store.access.add("page")
     _, key_id, secret = made.secret.split("_", 2)
     other = secret.swapcase()
     assert store.access.check(shown.format(id=key_id, secret=secret, SECRET=other)) is None
 
 
-def test_an_expired_key_does_not_open(store: Store) -> None:
+def test_an_expired_key_is_refused(store: Store) -> None:
     made = store.access.add("page", expires_at=datetime.now(UTC) + HOUR)
     assert store.access.check(made.secret) == made.key
     assert store.access.exist(good=True)
@@ -71,7 +71,7 @@ def test_an_expired_key_does_not_open(store: Store) -> None:
     assert store.access.exist(good=False)
 
 
-def test_a_revoked_key_does_not_open(store: Store) -> None:
+def test_a_revoked_key_is_refused(store: Store) -> None:
     one, other = store.access.add("one"), store.access.add("other")
     revoked = store.access.revoke(one.key.key_id)
     assert revoked.revoked_at is not None
@@ -83,7 +83,7 @@ def test_a_revoked_key_does_not_open(store: Store) -> None:
     assert not store.access.exist(good=True)
 
 
-def test_a_key_that_is_not_there_cannot_be_revoked(store: Store) -> None:
+def test_an_unknown_key_cannot_be_revoked(store: Store) -> None:
     with pytest.raises(UnknownAccessKey, match="has none yet"):
         store.access.revoke("page")
     first, _ = store.access.add("page"), store.access.add("page")
@@ -93,7 +93,7 @@ def test_a_key_that_is_not_there_cannot_be_revoked(store: Store) -> None:
         store.access.revoke("page")
 
 
-def test_what_a_key_cannot_be(store: Store) -> None:
+def test_invalid_keys_are_not_created(store: Store) -> None:
     for name in ("", "  ", "x" * 201, "nul\0"):
         with pytest.raises(AccessKeyInvalid):
             store.access.add(name)
@@ -111,8 +111,8 @@ def test_what_a_key_cannot_be(store: Store) -> None:
 
 
 def test_keys_are_audited_without_their_secret(store: Store) -> None:
-    made = store.access.add("page", scopes=["admin"], namespaces=["a", "größe*"], actor=SOMEBODY)
-    store.access.revoke("page", actor=SOMEBODY)
+    made = store.access.add("page", scopes=["admin"], namespaces=["a", "größe*"], actor=ACTOR)
+    store.access.revoke("page", actor=ACTOR)
     revoked, added = store.audit()
     assert (added.event_type, added.action, added.resource_type) == ("access.key_added", "add", "access_key")
     assert (revoked.event_type, revoked.action) == ("access.key_revoked", "revoke")
@@ -124,7 +124,7 @@ def test_keys_are_audited_without_their_secret(store: Store) -> None:
     assert store.verify().entries == 2
 
 
-def test_when_a_key_was_last_used_is_written_down_now_and_then(store: Store) -> None:
+def test_the_last_use_of_a_key_is_recorded_occasionally(store: Store) -> None:
     made = store.access.add("page")
     store.access.used(made.key)
     (used,) = store.access.keys()
@@ -137,9 +137,9 @@ def test_when_a_key_was_last_used_is_written_down_now_and_then(store: Store) -> 
 # -- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_session_is_as_good_as_its_key(store: Store) -> None:
+def test_a_session_has_the_rights_of_its_key(store: Store) -> None:
     made = store.access.add("page")
-    secret = store.sessions.open(made.key, HOUR, SOMEBODY)
+    secret = store.sessions.open(made.key, HOUR, ACTOR)
     assert store.sessions.check(secret) == made.key
     assert store.sessions.check(secret + "x") is None
     assert store.sessions.check("\0") is None
@@ -150,26 +150,26 @@ def test_a_session_is_as_good_as_its_key(store: Store) -> None:
 
 def test_a_session_ends_with_its_time_or_its_key(store: Store) -> None:
     made = store.access.add("page", expires_at=datetime.now(UTC) + HOUR)
-    short = store.sessions.open(made.key, timedelta(0), SOMEBODY)
+    short = store.sessions.open(made.key, timedelta(0), ACTOR)
     assert store.sessions.check(short) is None
-    long = store.sessions.open(made.key, HOUR, SOMEBODY)
+    long = store.sessions.open(made.key, HOUR, ACTOR)
     with store._database.read() as conn:
         assert len(conn.execute(select(access_session)).all()) == 1  # the one that ended is cleared away
     expire(store, made)
     assert store.sessions.check(long) is None
 
 
-def test_a_session_is_closed_alone(store: Store) -> None:
+def test_closing_a_session_closes_no_other(store: Store) -> None:
     made = store.access.add("page")
-    one, other = (store.sessions.open(made.key, HOUR, SOMEBODY) for _ in range(2))
-    store.sessions.close(one, made.key, SOMEBODY)
+    one, other = (store.sessions.open(made.key, HOUR, ACTOR) for _ in range(2))
+    store.sessions.close(one, made.key, ACTOR)
     assert store.sessions.check(one) is None
     assert store.sessions.check(other) == made.key
     told = [entry.event_type for entry in store.audit(resource=made.key.key_id)]
     assert told == ["access.session_closed", *["access.session_opened"] * 2, "access.key_added"]
 
 
-def test_keys_are_about_the_store_as_a_whole(store: Store) -> None:
+def test_keys_need_full_visibility(store: Store) -> None:
     with pytest.raises(NotPermitted):
         _ = store.visible_to(Visibility.of(["a"])).access
     with pytest.raises(NotPermitted):

@@ -1,4 +1,4 @@
-"""Addresses that lead nowhere, or to something that is not ours."""
+"""Store URLs that are invalid, or lead to nothing or to a database of another application."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.postgres import PostgresServer
 @pytest.mark.parametrize(
     "url", ["", "store.db", "/var/lib/store.db", "sqlite", "not a url", "no\nurl", "://", "x" * 9_000]
 )
-def test_not_an_address(url: str) -> None:
+def test_an_invalid_url(url: str) -> None:
     with refused(StoreUrlInvalid, "is not a store address", "sqlite:///", "postgresql://", "memory://"):
         Store(url)
 
@@ -40,7 +40,7 @@ def test_an_unknown_scheme(scheme: str) -> None:
         f"postgresql://host:1x/database?password={PASSWORD}",
     ],
 )
-def test_an_address_that_cannot_be_read_keeps_its_password(url: str) -> None:
+def test_an_unreadable_url_never_shows_its_password(url: str) -> None:
     with refused(StoreUrlInvalid):
         Store(url)
 
@@ -109,7 +109,7 @@ def test_a_path_through_a_file(tmp_path: Path) -> None:
         Store(f"sqlite:///{tmp_path}/file/store.db")
 
 
-def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("These are notes and no database, though there are many of them. " * 100)
     before = file.read_bytes()
@@ -119,7 +119,7 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_a_folder_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
+def test_a_missing_folder_is_created(tmp_path: Path) -> None:
     with Store(f"sqlite:///{tmp_path}/a/b/store.db") as store:
         store.ingest(run_event())
     assert (tmp_path / "a/b/store.db").is_file()
@@ -138,13 +138,13 @@ def test_file_names_are_data(tmp_path: Path, name: str) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [name]
 
 
-def test_nothing_is_made_where_nothing_should_be(tmp_path: Path) -> None:
+def test_nothing_is_created_without_create(tmp_path: Path) -> None:
     with refused(StoreMissing, "There is no store at", "missing.db"):
         Store(f"sqlite:///{tmp_path}/folder/missing.db", create=False)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_empty_database_is_left_alone_without_create(empty_url: str) -> None:
+def test_an_empty_database_is_not_changed_without_create(empty_url: str) -> None:
     if empty_url.startswith("sqlite"):
         Path(empty_url.removeprefix("sqlite:///")).touch()
     with refused(StoreMissing, "There is no store at"):
@@ -155,7 +155,7 @@ def test_an_empty_database_is_left_alone_without_create(empty_url: str) -> None:
 @pytest.mark.parametrize(
     "kind", ["TABLE event (x integer)", "TABLE audit (x integer)", "VIEW dataset AS SELECT 1 AS x"]
 )
-def test_a_database_of_somebody_else(empty_url: str, kind: str) -> None:
+def test_a_database_of_another_application(empty_url: str, kind: str) -> None:
     name = kind.split()[1]
     execute(empty_url, f"CREATE {kind}")
     before = tables(empty_url)
@@ -165,7 +165,7 @@ def test_a_database_of_somebody_else(empty_url: str, kind: str) -> None:
     assert tables(empty_url) == before
 
 
-def test_beside_tables_of_other_names_there_is_room(empty_url: str) -> None:
+def test_other_tables_with_other_names_are_allowed(empty_url: str) -> None:
     execute(empty_url, "CREATE TABLE customers (x integer)")
     with Store(empty_url) as store:
         store.ingest(run_event(inputs=["a"]))

@@ -1,4 +1,4 @@
-"""Who did what to what, and when: one entry an event, in the transaction that stores the event."""
+"""Who did what, and when: one entry per event, in the transaction that stores the event."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 from headwater.model.audit import Actor, AuditEntry
 from headwater.store.schema.tables import audit, metadata
 from headwater.store.store import Store
-from tests.store.reading import links, row_counts
+from tests.store.short_answers import links, row_counts
 from tests.support.events import (
     column_lineage,
     dataset_event,
@@ -52,7 +52,7 @@ def test_resources_of_each_kind(store: Store) -> None:
     assert newest_first == [("dataset", "warehouse/d"), ("job", "scheduler/j"), ("run", run_id("r"))]
 
 
-def test_the_actor_of_the_store_acts_where_none_is_named(store_url: str) -> None:
+def test_the_default_actor_is_that_of_the_store(store_url: str) -> None:
     with Store(store_url, actor=Actor("robot", "service")) as store:
         store.ingest(run_event(run="1"))
         store.ingest(run_event(run="2"), actor=ACTOR)
@@ -62,7 +62,7 @@ def test_the_actor_of_the_store_acts_where_none_is_named(store_url: str) -> None
         ]
 
 
-def test_without_any_the_user_of_the_system_acts(store: Store) -> None:
+def test_without_any_actor_the_system_user_is_recorded(store: Store) -> None:
     import getpass
 
     store.ingest(run_event())
@@ -94,7 +94,7 @@ def test_filters_and_pages(store: Store) -> None:
 
 
 def everything() -> list[dict[str, object]]:
-    """A batch that writes to every table, if the log has 253 entries; but to that of checkpoints."""
+    """A batch that writes to every table except that of checkpoints, if the log has 253 entries."""
     facets = {
         "schema": schema("c"),
         "columnLineage": column_lineage({"c": [("a", "c")]}),
@@ -117,7 +117,7 @@ NOT_OF_EVENTS = {
 
 
 def test_a_fault_anywhere_leaves_neither_event_nor_entry(store: Store) -> None:
-    """Whichever table refuses its row, the first or the last to be written: nothing of the ingest stays."""
+    """Whichever table refuses its row, the first or the last to be written: nothing of the ingest remains."""
     store.ingest_many(run_event("START", run=str(i)) for i in range(252))
     store.ingest(run_event(run="before", inputs=["old"], outputs=["older"]))
     before, head = row_counts(store), store.verify()
@@ -151,7 +151,7 @@ def accept_inserts(store: Store) -> None:
         conn.execute(text("DROP TRIGGER fault" if store._database.is_sqlite else "DROP FUNCTION fault CASCADE"))
 
 
-def test_anybody_can_recompute_a_hash(store: Store) -> None:
+def test_a_hash_can_be_recomputed(store: Store) -> None:
     """The rule: SHA-256 over the RFC 8785 form of the entry's columns, with the hash before it in hexadecimal."""
     for i in range(3):
         store.ingest(run_event(run=f"größe {i}", job="läuft"), actor=ACTOR)
@@ -173,10 +173,10 @@ def test_anybody_can_recompute_a_hash(store: Store) -> None:
     assert store.audit(limit=1)[0].hash == previous
 
 
-def test_an_empty_log_holds(store: Store) -> None:
+def test_an_empty_log_verifies(store: Store) -> None:
     assert store.verify()[:2] == (0, "00" * 32)
 
 
-def test_a_log_longer_than_a_page_holds(store: Store) -> None:
+def test_a_log_longer_than_a_page_verifies(store: Store) -> None:
     store.ingest_many(run_event(run=str(i)) for i in range(2_001))
     assert store.verify()[0] == 2_001

@@ -1,4 +1,4 @@
-"""The audit log only grows; what is done to it behind its triggers' back shows."""
+"""The audit log is append-only; changes that bypass its triggers are detected."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def broken_at(store: Store, reason: str = "") -> int:
     return broken.value.seq
 
 
-def others(value: Any) -> Iterator[Any]:
+def other_values(value: Any) -> Iterator[Any]:
     """Values of the same type, close and far."""
     if isinstance(value, int):
         yield from (value + 1, value - 1, -value, 2**60)
@@ -127,10 +127,10 @@ ON_POSTGRESQL = {"recorded_at", "actor_id", "details", "client_ip", "hash"}
     ],
     indirect=["store_url"],
 )
-def test_a_changed_field_shows(log: Store, column: str) -> None:
-    """Every column of every entry, changed to each of several values; put back, the log holds again."""
+def test_a_changed_field_is_detected(log: Store, column: str) -> None:
+    """Every column of every entry, changed to each of several values; restored, the log verifies again."""
     for row in rows(log):
-        changes = [value for value in others(row[column]) if value != row[column]]
+        changes = [value for value in other_values(row[column]) if value != row[column]]
         if audit.c[column].nullable and row[column] is not None:
             changes.append(None)
         for value in changes:
@@ -142,13 +142,13 @@ def test_a_changed_field_shows(log: Store, column: str) -> None:
 
 
 @pytest.mark.parametrize("seq", [1, 2, 3, 4])
-def test_a_deleted_entry_shows(log: Store, seq: int) -> None:
+def test_a_deleted_entry_is_detected(log: Store, seq: int) -> None:
     tamper(log, delete(audit).where(audit.c.seq == seq))
     assert broken_at(log, f"missing; the next entry there is {seq + 1}") == seq
 
 
-def test_a_cut_at_the_end_shows_to_those_who_kept_the_head(log: Store) -> None:
-    """The one thing a chain cannot know by itself; but the event is left, and has no entry."""
+def test_a_truncated_end_is_detected_with_the_stored_head(log: Store) -> None:
+    """A chain alone cannot detect it; but the event remains, and has no entry."""
     kept = log.verify()
     tamper(log, delete(audit).where(audit.c.seq == 5))
     cut = log.verify(events=False)
@@ -159,8 +159,8 @@ def test_a_cut_at_the_end_shows_to_those_who_kept_the_head(log: Store) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, 2), (2, 4), (4, 5)])
-def test_swapped_entries_show(log: Store, one: int, other: int) -> None:
-    """Their numbers exchanged."""
+def test_swapped_entries_are_detected(log: Store, one: int, other: int) -> None:
+    """Their numbers are exchanged."""
     number = update(audit).where(audit.c.seq == bindparam("old")).values(seq=bindparam("new"))
     with log._database.write() as conn:
         disarm(conn)
@@ -169,8 +169,8 @@ def test_swapped_entries_show(log: Store, one: int, other: int) -> None:
     assert broken_at(log) == one
 
 
-def test_swapped_contents_show(log: Store) -> None:
-    """All of their fields exchanged, hashes and all; only the numbers stay."""
+def test_swapped_contents_are_detected(log: Store) -> None:
+    """All of their fields including hashes are exchanged; only the numbers stay."""
     second, third = rows(log)[1:3]
     for row in (second, third):
         del row["seq"]
@@ -184,27 +184,27 @@ def test_swapped_contents_show(log: Store) -> None:
 
 
 @pytest.mark.parametrize("moved", [0, -1, -(2**63)])
-def test_an_entry_smuggled_in_before_the_first_shows(log: Store, moved: int) -> None:
+def test_an_entry_inserted_before_the_first_is_detected(log: Store, moved: int) -> None:
     forged = rows(log)[0] | {"seq": moved, "hash": b"forged".ljust(32)}
     tamper(log, insert(audit).values(forged))
     assert broken_at(log) == 1
 
 
-def test_an_entry_squeezed_in_shows(log: Store) -> None:
+def test_an_entry_inserted_in_between_is_detected(log: Store) -> None:
     forged = rows(log)[2] | {"seq": 3, "actor_id": "nobody", "hash": b"forged".ljust(32)}
     move_up = [update(audit).where(audit.c.seq == seq).values(seq=seq + 1) for seq in (5, 4, 3)]
     tamper(log, *move_up, insert(audit).values(forged))
     assert broken_at(log) == 3
 
 
-def test_an_entry_appended_by_hand_shows(log: Store) -> None:
+def test_an_entry_appended_by_hand_is_detected(log: Store) -> None:
     last = rows(log)[-1]
     forged = last | {"seq": 6, "previous_hash": last["hash"], "hash": b"forged".ljust(32)}
     tamper(log, insert(audit).values(forged))
     assert broken_at(log) == 6
 
 
-def test_an_entry_after_a_gap_shows(log: Store) -> None:
+def test_an_entry_after_a_gap_is_detected(log: Store) -> None:
     last = rows(log)[-1]
     tamper(log, insert(audit).values(last | {"seq": 7, "previous_hash": last["hash"], "hash": b"x".ljust(32)}))
     assert broken_at(log) == 6
@@ -215,13 +215,13 @@ def test_an_unknown_algorithm_is_named(log: Store) -> None:
     assert broken_at(log, "unknown algorithm 'rot13'") == 2
 
 
-def test_everything_deleted_is_an_empty_log_of_another_head(log: Store) -> None:
+def test_a_log_without_entries_has_another_head(log: Store) -> None:
     tamper(log, delete(audit))
     assert log.verify(events=False)[:2] == (0, "00" * 32)
 
 
 @pytest.mark.parametrize("column", [c.name for c in audit.c if not isinstance(c.type, LargeBinary) and c.name != "seq"])
-def test_a_value_of_another_type_shows(sqlite_url: str, column: str) -> None:
+def test_a_value_of_another_type_is_detected(sqlite_url: str, column: str) -> None:
     """SQLite, unlike PostgreSQL, stores any type in any column."""
     with Store(sqlite_url) as log:
         fill(log)
@@ -234,7 +234,7 @@ def test_a_value_of_another_type_shows(sqlite_url: str, column: str) -> None:
 
 
 def test_tampering_does_not_stop_the_log(log: Store) -> None:
-    """What was broken stays visible under all that follows."""
+    """Broken entries stay detectable under all later ones."""
     tamper(log, update(audit).where(audit.c.seq == 2).values(actor_id="nobody"))
     log.ingest(run_event(run="later"))
     assert broken_at(log) == 2

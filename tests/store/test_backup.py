@@ -1,4 +1,4 @@
-"""A backup is a store: the same answers, the same proofs, whatever database it came from and goes to."""
+"""A backup is a store: the same answers, the same proofs, from and to either database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater.store.engine.backup import backup, restore
 from headwater.store.engine.database import Database
 from headwater.store.store import Store
 from tests.oracles.dump import state_of_store
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.store.workload import busy_day
 from tests.support.events import run_event
 
@@ -26,7 +26,7 @@ def back_up(url: str, file: Path) -> None:
 
 @pytest.fixture
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty place of the other kind, or of the same."""
+    """An empty location of the other kind, or of the same."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/restored.db"
     server = request.getfixturevalue("postgres")
@@ -42,7 +42,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     ],
     indirect=True,
 )
-def test_there_and_back(durable_url: str, target: str, tmp_path: Path) -> None:
+def test_backup_and_restore(durable_url: str, target: str, tmp_path: Path) -> None:
     file = tmp_path / "backups" / "store.db"
     with Store(durable_url) as store:
         store.ingest_many(busy_day(10))

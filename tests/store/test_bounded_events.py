@@ -1,17 +1,18 @@
-"""What one event makes of the graph is bounded, also where it states its lineage; the answers stay sound."""
+"""The rows that one event adds to the graph are bounded, also with stated lineage; the answers stay sound."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import func, select
 
-from headwater.errors import EventRefused, StoreError, UnknownPartition
+from headwater.errors import EventRefused, UnknownPartition
 from headwater.formats.openlineage.event import MAX_ALIASES, read_event
-from headwater.store import store as store_module
 from headwater.store.fold.writes import MAX_PARTITION_ROWS
 from headwater.store.schema.tables import lineage, version
 from headwater.store.store import Store
-from tests.store.reading import names
+from tests.store.short_answers import names
 from tests.support.events import (
     Json,
     column_lineage,
@@ -61,7 +62,7 @@ def test_stated_upstreams_by_partitions_are_bounded(durable_url: str, kind: str)
 
 
 def test_only_the_largest_counts_as_whole(store: Store) -> None:
-    """The other target keeps its partitions, and a run below the limit all of them."""
+    """The other output keeps its partitions, and so do all outputs of a run below the limit."""
     small = wide("small", 3, "s001", "s002")
     store.ingest(run_event(run="one", inputs=SOURCES, outputs=[wide("x", PARTITIONS, *SOURCES), small]))
     run = store.run(store.runs()[0].run_id)
@@ -75,8 +76,8 @@ def test_only_the_largest_counts_as_whole(store: Store) -> None:
         assert conn.execute(written).scalar_one() == 3 + PARTITIONS
 
 
-def test_a_partition_comes_from_what_its_dataset_comes_from_as_a_whole(store: Store) -> None:
-    """Of the wide run the partition is not recorded, but what it says of the whole holds for each part."""
+def test_a_partition_has_the_upstreams_of_its_whole_dataset(store: Store) -> None:
+    """The partition of the wide run is not recorded, but the edges of the whole dataset apply to each partition."""
     store.ingest(run_event(run="one", job="small", inputs=["a"], outputs=[written_in_part("x", "p0")]))
     store.ingest(run_event(run="two", minute=1, inputs=SOURCES, outputs=[wide("x", PARTITIONS, *SOURCES)]))
     assert set(names(store.upstream("x", partition="p0"))) == {"a", *SOURCES}
@@ -84,7 +85,7 @@ def test_a_partition_comes_from_what_its_dataset_comes_from_as_a_whole(store: St
         store.upstream("x", partition="p1")
 
 
-def test_partitions_read_are_kept_where_the_target_is_whole(store: Store) -> None:
+def test_partitions_of_inputs_are_recorded_for_a_whole_output(store: Store) -> None:
     read = [read_in_part(source, "q1", "q2") for source in SOURCES]
     store.ingest(run_event(inputs=read, outputs=[wide("x", PARTITIONS, *SOURCES)]))
     run = store.run(store.runs()[0].run_id)
@@ -92,21 +93,43 @@ def test_partitions_read_are_kept_where_the_target_is_whole(store: Store) -> Non
     assert rows(store) == 1 + 2 * UPSTREAMS
 
 
-def test_an_import_of_too_many_events_is_refused_whole(durable_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "MAX_STREAM_EVENTS", 5)
+def test_others_write_between_the_batches_of_a_stream(durable_url: str) -> None:
+    """Each batch is a transaction: while the next one is read, the lock is free, and stored events are visible."""
     events = [run_event(run=str(number), inputs=["a"], outputs=["b"], minute=number) for number in range(6)]
+    with Store(durable_url) as store, Store(durable_url) as other:
+
+        def portions() -> Iterator[list[Json]]:
+            yield events[:3]
+            assert len(other.runs()) == 3
+            other.ingest(run_event(run="other", inputs=["a"], outputs=["c"]))
+            yield events[3:]
+
+        assert store.take_stream(portions()) == (6, 0)
+        assert len(store.runs()) == 7
+        assert names(store.downstream("a")) == ["b", "c"]
+        store.verify()
+
+
+def test_a_stream_that_was_interrupted_is_completed_by_taking_it_again(durable_url: str) -> None:
+    events = [run_event(run=str(number), inputs=["a"], outputs=["b"], minute=number) for number in range(6)]
+
+    def interrupted() -> Iterator[list[Json]]:
+        yield events[:4]
+        raise KeyboardInterrupt
+
     with Store(durable_url) as store:
-        with pytest.raises(StoreError, match=r"^More than 5 new events .* nothing was taken in"):
-            store.take_stream([events[:3], events[3:]])
-        assert store.runs() == []
-        assert store.take_stream([events[:3], events[3:5]]) == (5, 0)
-        assert store.take_stream([events[:5]]) == (0, 5)  # those that are there do not count
+        with pytest.raises(KeyboardInterrupt):
+            store.take_stream(interrupted())
+        assert len(store.runs()) == 4
+        store.verify()
+        assert store.take_stream([events[:3], events[3:]]) == (2, 4)
+        assert len(store.runs()) == 6
         store.verify()
 
 
 @pytest.mark.parametrize("number", [MAX_ALIASES, MAX_ALIASES + 1])
 def test_an_event_with_too_many_names_of_datasets_is_refused(number: int) -> None:
-    """Of all its datasets together."""
+    """All datasets of the event are counted together."""
     half = [f"one-{place}" for place in range(number // 2)]
     rest = [f"two-{place}" for place in range(number - number // 2)]
     event = run_event(
@@ -116,5 +139,5 @@ def test_an_event_with_too_many_names_of_datasets_is_refused(number: int) -> Non
     if number <= MAX_ALIASES:
         assert len(read_event(event).datasets) == 2
         return
-    with pytest.raises(EventRefused, match=r"5,001 other names of datasets \(symlinks\); one event has at most 5,000"):
+    with pytest.raises(EventRefused, match=r"5,001 aliases of datasets \(symlinks\); one event has at most 5,000"):
         read_event(event)

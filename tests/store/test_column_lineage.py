@@ -1,4 +1,4 @@
-"""Column edges: both forms of the facet, the legacy one, and what nobody recorded."""
+"""Column edges: both forms of the facet, the legacy one, and unrecorded columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from headwater.model.lineage import Dependency
 from headwater.store.store import Store
-from tests.store.reading import names, short
+from tests.store.short_answers import names, short
 from tests.support.events import column_lineage, facet, legacy_column_lineage, run_event, run_id, schema, used
 
 
@@ -40,8 +40,8 @@ def test_the_form_with_dataset_wide_dependencies(store: Store) -> None:
     }
 
 
-def test_both_forms_answer_alike(store: Store) -> None:
-    """A column that decides about every row is upstream of each column, said once or said per column."""
+def test_both_forms_give_the_same_answers(store: Store) -> None:
+    """A column that decides about every row is upstream of each column, stated once or per column."""
     for name, said in {
         "per_field": column_lineage({"c": [("a", "c"), ("a", "country", "INDIRECT", "FILTER")]}),
         "at_once": column_lineage({"c": [("a", "c")]}, dataset=[("a", "country", "INDIRECT", "FILTER")]),
@@ -54,7 +54,7 @@ def test_both_forms_answer_alike(store: Store) -> None:
     assert reached == {"per_field#c", "at_once"}
 
 
-def test_the_legacy_form_says_it_once_per_column(store: Store) -> None:
+def test_the_legacy_form_has_one_transformation_per_column(store: Store) -> None:
     write(store, columnLineage=legacy_column_lineage({"total": [("a", "amount"), ("a", "tax")]}, "SUM", "a + b"))
     edges = store.run(run_id("run")).column_edges
     assert {(e.upstream_column, e.dependency, e.subtype, e.logic, e.masking) for e in edges} == {
@@ -69,7 +69,7 @@ def test_legacy_masking(store: Store) -> None:
     assert (edge.masking, edge.subtype, edge.logic) == (True, None, "sha2(email)")
 
 
-def test_a_transformation_on_the_input_beats_the_legacy_one(store: Store) -> None:
+def test_a_transformation_on_the_input_takes_precedence(store: Store) -> None:
     write(
         store,
         columnLineage=legacy_column_lineage({"id": [("a", "email", "INDIRECT", "CONDITIONAL")]}, "IDENTITY", "x"),
@@ -103,7 +103,7 @@ def test_several_transformations_of_one_pair_are_several_edges(store: Store) -> 
     assert node.dependency is Dependency.DIRECT
 
 
-def test_where_no_columns_were_recorded_the_dataset_stands_for_them(store: Store) -> None:
+def test_without_recorded_columns_the_edge_is_of_the_dataset(store: Store) -> None:
     store.ingest(
         run_event(
             inputs=[used("a", facets={"schema": schema("c")})], outputs=[used("x", facets={"schema": schema("d")})]
@@ -115,8 +115,8 @@ def test_where_no_columns_were_recorded_the_dataset_stands_for_them(store: Store
     assert (down.endpoint.name, down.part, down.dependency) == ("x", None, Dependency.UNKNOWN)
 
 
-def test_known_columns_lead_on_through_a_step_nobody_recorded(store: Store) -> None:
-    """a#c → x#c is recorded, x → y is not, y#c → z#c is: the way is known, its middle is said to be unknown."""
+def test_known_columns_continue_through_an_unrecorded_step(store: Store) -> None:
+    """a#c → x#c is recorded, x → y is not, y#c → z#c is: the path exists, and its middle is unknown."""
     for i, (source, target) in enumerate([("a", "x"), ("x", "y"), ("y", "z")]):
         facets = {} if source == "x" else {"columnLineage": column_lineage({"c": [(source, "c")]})}
         store.ingest(
@@ -130,8 +130,8 @@ def test_known_columns_lead_on_through_a_step_nobody_recorded(store: Store) -> N
     ]
 
 
-def test_the_strongest_way_counts_even_if_it_is_not_the_shortest(store: Store) -> None:
-    """a#c decides directly over x, and indirectly at once."""
+def test_the_strongest_path_counts_even_if_it_is_not_the_shortest(store: Store) -> None:
+    """a#c is direct through x, and indirect in one hop."""
     store.ingest(
         run_event(run="1", job="1", outputs=[used("x", facets={"columnLineage": column_lineage({"c": [("a", "c")]})})])
     )
@@ -142,7 +142,7 @@ def test_the_strongest_way_counts_even_if_it_is_not_the_shortest(store: Store) -
     assert nodes["a"].dependency is Dependency.DIRECT
 
 
-def test_indirect_once_is_indirect_all_the_way(store: Store) -> None:
+def test_a_path_with_one_indirect_edge_is_indirect(store: Store) -> None:
     for i, (source, target, how) in enumerate([("a", "x", ("INDIRECT", "FILTER")), ("x", "y", ("DIRECT", "IDENTITY"))]):
         said = column_lineage({"c": [(source, "c", *how)]})
         store.ingest(
@@ -154,13 +154,13 @@ def test_indirect_once_is_indirect_all_the_way(store: Store) -> None:
     }
 
 
-def test_nested_columns_are_asked_for_by_their_path(store: Store) -> None:
+def test_nested_columns_are_named_by_their_path(store: Store) -> None:
     nested = facet(fields=[{"name": "address", "fields": [{"name": "street", "fields": [{"name": "no"}]}]}])
     store.ingest(run_event(inputs=["a"], outputs=[used("x", facets={"schema": nested})]))
     assert names(store.upstream("x", column="address.street.no")) == ["a"]
 
 
-def test_a_path_leads_back_to_the_question(store: Store) -> None:
+def test_a_path_ends_at_the_queried_column(store: Store) -> None:
     for i in range(3):
         said = column_lineage({"c": [(f"t{i}", "c")]})
         store.ingest(

@@ -1,5 +1,5 @@
-"""The column edges of one dataset: all of them, once each, in an order that pages can be cut from. And those between
-the datasets of a neighbourhood."""
+"""The column edges of one dataset: complete, unique, in a stable order for pages. And those between the datasets of
+a neighbourhood."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ MOMENTS = [
 Ends = tuple[Endpoint, str | None, Endpoint, str | None, Job | None, str, str | None, bool, str | None]
 
 
-def every(store: Store, minute: float | None) -> set[Ends]:
-    """Straight from the table."""
+def all_edges(store: Store, minute: float | None) -> set[Ends]:
+    """Directly from the table."""
     moment = OPEN - 1 if minute is None else to_micros(at(minute))
     with store._database.read() as conn:
         rows = conn.exec_driver_sql(
@@ -79,9 +79,9 @@ def paged(store: Store, dataset: Dataset, limit: int, minute: float | None = Non
 
 
 @pytest.mark.parametrize(("store_url", "minute"), MOMENTS, indirect=["store_url"])
-def test_by_brute_force_whole_and_in_pages(store: Store, minute: float | None) -> None:
+def test_against_brute_force_at_once_and_in_pages(store: Store, minute: float | None) -> None:
     store.ingest_many(busy_day(20))
-    edges = every(store, minute)
+    edges = all_edges(store, minute)
     seen = 0
     for summary in store.datasets():
         whole = paged(store, summary.dataset, 5000, minute)
@@ -93,7 +93,7 @@ def test_by_brute_force_whole_and_in_pages(store: Store, minute: float | None) -
     assert seen > 20
 
 
-def test_how_a_column_comes_about(store: Store) -> None:
+def test_transformations_of_a_column(store: Store) -> None:
     said = column_lineage(
         {"b": [("a", "q", "DIRECT", "IDENTITY")], "a": [("a", "p", "DIRECT", "AGGREGATION"), ("a", "p")]},
         dataset=[("a", "r", "INDIRECT", "FILTER")],
@@ -123,14 +123,14 @@ def test_how_a_column_comes_about(store: Store) -> None:
     assert [link.job for link in links] == [*[named_job("job")] * 5, named_job("next")]
 
 
-def test_what_a_run_and_a_declaration_say_alike_is_one(store: Store) -> None:
+def test_equal_statements_of_a_run_and_a_declaration_are_one_edge(store: Store) -> None:
     said = {"columnLineage": column_lineage({"c": [("a", "p")]})}
     store.ingest(run_event(inputs=["a"], outputs=[used("x", facets=said)]))
     store.ingest(job_event(inputs=["a"], outputs=[used("x", facets=said)]))
     assert len(store.pages.column_links("x").items) == 1
 
 
-def test_a_column_of_its_own_is_told_once(store: Store) -> None:
+def test_a_self_loop_of_a_column_is_listed_once(store: Store) -> None:
     said = {"columnLineage": column_lineage({"c": [("x", "p")]})}
     store.ingest(run_event(inputs=["x"], outputs=[used("x", facets=said)]))
     [link] = store.pages.column_links("x").items
@@ -142,7 +142,7 @@ def test_a_column_of_its_own_is_told_once(store: Store) -> None:
     )
 
 
-def test_what_is_hidden_is_not_there(store: Store) -> None:
+def test_hidden_edges_are_not_listed(store: Store) -> None:
     said = column_lineage({"c": [("a", "p")]})
     said["fields"]["c"]["inputFields"].append({"namespace": "vault", "name": "s", "field": "secret"})
     inputs = [used("a"), used("s", namespace="vault")]
@@ -166,9 +166,9 @@ def test_a_cursor_of_another_list_is_refused(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("store_url", "minute"), MOMENTS, indirect=["store_url"])
-def test_every_one_between_two_that_are_shown(store: Store, minute: float | None) -> None:
+def test_every_edge_between_shown_datasets(store: Store, minute: float | None) -> None:
     store.ingest_many(busy_day(20))
-    edges = every(store, minute)
+    edges = all_edges(store, minute)
     seen = 0
     for summary in store.datasets():
         for limit in (1, 200):
@@ -184,7 +184,7 @@ def test_every_one_between_two_that_are_shown(store: Store, minute: float | None
     assert seen > 20
 
 
-def test_they_are_what_each_dataset_tells(store: Store) -> None:
+def test_they_equal_the_edges_of_each_dataset(store: Store) -> None:
     store.ingest_many(busy_day(20))
     found = store.pages.neighbourhood("t3", upstream=3, downstream=3, limit=200, columns=True)
     nodes = {card.endpoint for card in found.nodes}
@@ -196,7 +196,7 @@ def test_they_are_what_each_dataset_tells(store: Store) -> None:
             assert card.schema == store.dataset(card.endpoint).schema
 
 
-def test_what_is_said_twice_is_one_link_between(store: Store) -> None:
+def test_repeated_statements_are_one_edge(store: Store) -> None:
     said = {"columnLineage": column_lineage({"c": [("a", "p")]})}
     store.ingest(run_event(inputs=["a"], outputs=[used("x", facets=said)]))
     store.ingest(job_event(inputs=["a"], outputs=[used("x", facets=said)]))
@@ -205,7 +205,7 @@ def test_what_is_said_twice_is_one_link_between(store: Store) -> None:
     assert len(found.column_edges) == 1
 
 
-def test_they_are_told_only_when_asked_for(store: Store) -> None:
+def test_they_are_returned_only_on_request(store: Store) -> None:
     said = {"columnLineage": column_lineage({"c": [("a", "p")]}), "schema": schema("c:int")}
     store.ingest(run_event(inputs=["a"], outputs=[used("x", facets=said)]))
     found = store.pages.neighbourhood("x")
@@ -213,7 +213,7 @@ def test_they_are_told_only_when_asked_for(store: Store) -> None:
     assert [card.schema for card in found.nodes] == [None, None]
 
 
-def test_what_is_too_much_for_one_answer_is_not_cut_but_left_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_edges_are_left_out_and_not_truncated(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     said = {"columnLineage": column_lineage({"c": [("a", "p")], "d": [("a", "q")]}), "schema": schema("c", "d")}
     store.ingest(run_event(inputs=["a"], outputs=[used("x", facets=said)]))
     for most, left_out in ((2, False), (1, True)):
@@ -225,7 +225,7 @@ def test_what_is_too_much_for_one_answer_is_not_cut_but_left_out(store: Store, m
         assert [card.schema is None for card in found.nodes] == [left_out, False]
 
 
-def test_between_what_is_shown_nothing_hidden_is_there(store: Store) -> None:
+def test_no_hidden_edges_between_shown_datasets(store: Store) -> None:
     said = column_lineage({"c": [("a", "p")]})
     said["fields"]["c"]["inputFields"].append({"namespace": "vault", "name": "s", "field": "secret"})
     inputs = [used("a"), used("s", namespace="vault")]

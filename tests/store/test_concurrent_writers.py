@@ -1,4 +1,4 @@
-"""Many writers at once: nothing lost, nothing twice, and the same graph as one after the other."""
+"""Concurrent writers: nothing is lost or duplicated, and the graph equals that of sequential writes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headwater.model.audit import Actor
 from headwater.store.store import Store
 from tests.conftest import ROOT
 from tests.oracles.dump import state_of_store
-from tests.store.reading import links, row_counts
+from tests.store.short_answers import links, row_counts
 from tests.store.workload import busy_day, share
 from tests.support.events import Json, run_event
 
@@ -28,7 +28,7 @@ COUNT = text(
 
 
 @pytest.fixture(scope="module")
-def one_after_the_other() -> Iterator[Store]:
+def written_sequentially() -> Iterator[Store]:
     with Store("memory://") as store:
         for event in busy_day(RUNS):
             store.ingest(event)
@@ -52,7 +52,7 @@ def test_every_event_has_several_senders() -> None:
     assert len(sent) > 3 * len(events)
 
 
-def test_eight_threads_share_a_store(store: Store, one_after_the_other: Store) -> None:
+def test_eight_threads_share_a_store(store: Store, written_sequentially: Store) -> None:
     barrier = Barrier(WORKERS)
 
     def send(worker: int) -> list[str]:
@@ -62,10 +62,10 @@ def test_eight_threads_share_a_store(store: Store, one_after_the_other: Store) -
 
     with ThreadPoolExecutor(WORKERS) as pool:
         fresh = [digest for digests in pool.map(send, range(WORKERS)) for digest in digests]
-    check(store, fresh, one_after_the_other)
+    check(store, fresh, written_sequentially)
 
 
-def test_eight_threads_with_a_store_each(durable_url: str, one_after_the_other: Store) -> None:
+def test_eight_threads_with_a_store_each(durable_url: str, written_sequentially: Store) -> None:
     stores = [Store(durable_url) for _ in range(WORKERS)]
     barrier = Barrier(WORKERS)
 
@@ -79,13 +79,13 @@ def test_eight_threads_with_a_store_each(durable_url: str, one_after_the_other: 
 
     with ThreadPoolExecutor(WORKERS) as pool:
         fresh = [digest for digests in pool.map(send, range(WORKERS)) for digest in digests]
-    check(stores[0], fresh, one_after_the_other)
+    check(stores[0], fresh, written_sequentially)
     for store in stores:
         store.close()
 
 
 @pytest.mark.parametrize("count", [4, pytest.param(WORKERS, marks=pytest.mark.long)])
-def test_several_processes(durable_url: str, one_after_the_other: Store, count: int) -> None:
+def test_several_processes(durable_url: str, written_sequentially: Store, count: int) -> None:
     Store(durable_url).close()
     outcome = subprocess.run(
         [sys.executable, "-m", "tests.store.writers", "share", durable_url, str(count), str(RUNS)],
@@ -100,11 +100,11 @@ def test_several_processes(durable_url: str, one_after_the_other: Store, count: 
     assert len(answers) == count
     fresh = [digest for answer in answers for digest in answer["fresh"]]
     with Store(durable_url) as store:
-        check(store, fresh, one_after_the_other)
+        check(store, fresh, written_sequentially)
 
 
-def test_readers_see_whole_events_while_writers_write(durable_url: str) -> None:
-    """A pair of outputs is written by one event: no reader ever sees one of the two without the other."""
+def test_readers_see_complete_events_during_writes(durable_url: str) -> None:
+    """One event writes a pair of outputs: no reader ever sees one without the other."""
 
     def event(i: int) -> Json:
         return run_event(run=str(i), inputs=[f"source {i}"], outputs=["left", "right"], minute=i)
@@ -123,8 +123,8 @@ def test_readers_see_whole_events_while_writers_write(durable_url: str) -> None:
         assert store.verify()[0] == 40
 
 
-def test_one_whose_events_cannot_be_stored_fails_alone(store: Store) -> None:
-    """Threads share commits; a submission that the database refuses must not take others with it."""
+def test_a_failing_submission_fails_alone(store: Store) -> None:
+    """Threads share commits; a submission that the database refuses must not fail others."""
     with store._database.write() as conn:
         conn.exec_driver_sql(refusal(store._database.is_sqlite))
     barrier = Barrier(WORKERS)

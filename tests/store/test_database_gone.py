@@ -1,4 +1,4 @@
-"""The database goes away under an open store: one clear line, and nothing half written."""
+"""The database disappears under an open store: one clear line, and nothing half written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater.errors import StoreError, StoreFull, StoreUnavailable
 from headwater.store.engine import database
 from headwater.store.store import Store
 from tests.store.one_line import refused
-from tests.store.reading import links, row_counts
+from tests.store.short_answers import links, row_counts
 from tests.support.events import run_event
 from tests.support.postgres import PostgresServer
 
@@ -26,7 +26,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(file: Path) -> Iterator[Store]:
+def open_store(file: Path) -> Iterator[Store]:
     with Store(f"sqlite:///{file}") as store:
         store.ingest(run_event(inputs=["a"], outputs=["b"]))
         yield store
@@ -40,40 +40,40 @@ def is_gone(store: Store) -> None:
             store.runs()
 
 
-def test_a_deleted_file(opened: Store, file: Path) -> None:
+def test_a_deleted_file(open_store: Store, file: Path) -> None:
     file.unlink()
-    is_gone(opened)
+    is_gone(open_store)
     assert not file.exists(), "an empty database would hide the loss"
 
 
-def test_a_deleted_folder(opened: Store, file: Path) -> None:
+def test_a_deleted_folder(open_store: Store, file: Path) -> None:
     shutil.rmtree(file.parent)
-    is_gone(opened)
+    is_gone(open_store)
     assert not file.parent.exists()
 
 
-def test_a_replaced_file(opened: Store, file: Path) -> None:
+def test_a_replaced_file(open_store: Store, file: Path) -> None:
     other = file.with_name("other.db")
     Store(f"sqlite:///{other}").close()
     other.replace(file)
-    is_gone(opened)
+    is_gone(open_store)
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_second_connection_is_not_fooled(opened: Store, file: Path, replaced: bool) -> None:
-    """One thread still reads the old file while another has to open a connection."""
-    with opened._database.read() as conn:
+def test_a_new_connection_detects_a_replaced_file(open_store: Store, file: Path, replaced: bool) -> None:
+    """One thread still reads the old file while another opens a new connection."""
+    with open_store._database.read() as conn:
         assert conn.execute(text("SELECT count(*) FROM event")).scalar() == 1
         file.unlink()
         if replaced:
             Store(f"sqlite:///{file}").close()
-        is_gone(opened)
-    is_gone(opened)
+        is_gone(open_store)
+    is_gone(open_store)
     assert file.exists() == replaced
 
 
-def test_a_file_deleted_in_the_middle_of_a_write(opened: Store, file: Path) -> None:
-    with refused(StoreUnavailable, "is gone"), opened._database.write() as conn:
+def test_a_file_deleted_during_a_write(open_store: Store, file: Path) -> None:
+    with refused(StoreUnavailable, "is gone"), open_store._database.write() as conn:
         conn.execute(text("UPDATE run SET state = 'FAIL'"))
         file.unlink()
 
@@ -88,19 +88,19 @@ def test_a_corrupt_file(file: Path) -> None:
         Store(f"sqlite:///{file}").datasets()
 
 
-def test_a_full_disk(opened: Store) -> None:
-    """As SQLite says it: the file may not grow any more."""
-    before = row_counts(opened)
-    with opened._database.engine.connect() as conn:
+def test_a_full_disk(open_store: Store) -> None:
+    """As SQLite reports it: the file must not grow."""
+    before = row_counts(open_store)
+    with open_store._database.engine.connect() as conn:
         pages = conn.exec_driver_sql("PRAGMA page_count").scalar_one()
         conn.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
     with refused(StoreFull, "full"):
-        opened.ingest_many(run_event(run=str(i), inputs=[f"in {i}" * 500]) for i in range(200))
-    assert row_counts(opened) == before
-    assert opened.verify()[0] == 1
+        open_store.ingest_many(run_event(run=str(i), inputs=[f"in {i}" * 500]) for i in range(200))
+    assert row_counts(open_store) == before
+    assert open_store.verify()[0] == 1
 
 
-def test_a_writer_that_does_not_let_go(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_holds_the_lock(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 200)
     with Store(f"sqlite:///{file}") as store:
         store.ingest(run_event(run="before"))
@@ -130,7 +130,7 @@ def test_a_server_that_stops() -> None:
 
 
 @pytest.mark.usefixtures("postgres")  # skips where there is none
-def test_a_server_that_stops_in_the_middle_of_a_write() -> None:
+def test_a_server_that_stops_during_a_write() -> None:
     server = PostgresServer()
     server.start()
     server.create_database("store")
@@ -152,7 +152,7 @@ def test_a_dropped_database(postgres: PostgresServer) -> None:
         assert "to_be_dropped" in str(gone.value)
 
 
-def cut_all(url: str) -> None:
+def close_all_connections(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -160,21 +160,21 @@ def cut_all(url: str) -> None:
         )
 
 
-def test_cut_connections_are_made_anew(postgres_url: str) -> None:
+def test_closed_connections_are_reopened(postgres_url: str) -> None:
     with Store(postgres_url) as store:
         for run in ("1", "2", "3"):
             store.ingest(run_event(run=run))
-            cut_all(postgres_url)
+            close_all_connections(postgres_url)
         assert len(store.runs()) == 3
         assert store.verify()[0] == 3
 
 
-def test_a_connection_cut_in_the_middle_of_a_write_leaves_nothing(postgres_url: str) -> None:
+def test_a_connection_closed_during_a_write_leaves_nothing(postgres_url: str) -> None:
     with Store(postgres_url) as store:
         store.ingest(run_event(inputs=["a"], outputs=["b"]))
         with refused(StoreUnavailable, "does not answer"), store._database.write() as conn:
             conn.execute(text("UPDATE run SET state = 'FAIL'"))
-            cut_all(postgres_url)
+            close_all_connections(postgres_url)
             conn.execute(text("SELECT 1"))
         assert links(store) == {("a", "b")}
         assert [run.state for run in store.runs()] == ["COMPLETE"]
@@ -182,7 +182,7 @@ def test_a_connection_cut_in_the_middle_of_a_write_leaves_nothing(postgres_url: 
 
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_a_stricter_default_isolation_does_not_matter(postgres_url: str, isolation: str) -> None:
-    """What another writer committed while we waited for our turn has to be seen."""
+    """Commits that another writer made while we waited for the lock must be visible."""
     from threading import Thread
 
     with psycopg.connect(postgres_url, autocommit=True) as connection:

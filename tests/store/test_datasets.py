@@ -1,4 +1,4 @@
-"""What is known of a dataset: kind, owner, tags, schema, versions."""
+"""The metadata of a dataset: kind, owner, tags, schema, versions."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_schema(store: Store) -> None:
     ]
 
 
-def test_a_later_facet_replaces_the_earlier_one_whole(store: Store) -> None:
+def test_a_later_facet_replaces_the_earlier_one_completely(store: Store) -> None:
     describe(store, 1, schema=schema("a", "b"), ownership=ownership("team"))
     describe(store, 2, schema=schema("c"))
     detail = store.dataset("x")
@@ -119,7 +119,7 @@ def test_first_and_last_seen(store: Store) -> None:
     assert (summary.first_seen, summary.last_seen) == (at(1), at(9))
 
 
-def test_a_dataset_only_named_in_anothers_facets_was_never_seen(store: Store) -> None:
+def test_a_dataset_named_only_in_facets_has_no_last_seen(store: Store) -> None:
     describe(store, lineage=facet(inputs=[from_dataset("hearsay")]))
     summary = store.dataset("hearsay").summary
     assert (summary.first_seen, summary.last_seen) == (None, None)
@@ -173,7 +173,7 @@ def test_filters_combine(store: Store) -> None:
 
 
 @pytest.mark.parametrize("search", ["100%", "_b", "a_b", "back\\slash", "ÜBER", "house/a"])
-def test_search_takes_every_character_literally(store: Store, search: str) -> None:
+def test_search_treats_every_character_literally(store: Store, search: str) -> None:
     wanted = {"100%": "100%", "_b": "a_b", "a_b": "a_b", "back\\slash": "back\\slash", "ÜBER": "ÜBER", "house/a": "a_b"}
     store.ingest(run_event(inputs=["100%", "1000", "a_b", "axb", "back\\slash", "backslash", "ÜBER"]))
     found = [summary.dataset.name for summary in store.datasets(search)]
@@ -183,8 +183,9 @@ def test_search_takes_every_character_literally(store: Store, search: str) -> No
         assert found == [wanted[search]]
 
 
-def test_filters_see_what_is_shown_of_a_dataset_with_aliases(store: Store) -> None:
-    """Owner and tags said under the catalog name are the dataset's, in the list as in its description."""
+def test_filters_use_the_merged_metadata_of_aliases(store: Store) -> None:
+    """Owner and tags that were stated under the catalog name belong to the dataset, in the list as in its
+    description."""
     store.ingest(dataset_event(used("path", namespace="s3://b", facets={"symlinks": symlinks("db.t")}), minute=1))
     said = {"ownership": ownership("team"), "tags": tags(pii="true")}
     store.ingest(dataset_event(used("db.t", namespace="catalog", facets=said), minute=2))

@@ -1,4 +1,4 @@
-"""Job and dataset events: static declarations, each replacing the one before."""
+"""Job and dataset events: static declarations, each replacing the previous one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from headwater.model.lineage import Origin
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import (
     at,
     column_lineage,
@@ -36,7 +36,7 @@ def test_a_job_declares_its_lineage_without_a_run(store: Store) -> None:
     assert store.runs() == []
 
 
-def test_a_declaration_replaces_the_one_before(store: Store) -> None:
+def test_a_declaration_replaces_the_previous_one(store: Store) -> None:
     declare(store, 10, ["a"], ["x"])
     declare(store, 20, ["b"], ["x"])
     assert links(store) == {("b", "x")}
@@ -60,13 +60,13 @@ def test_an_older_declaration_that_arrives_late_changes_only_the_past(store: Sto
     assert links(store, as_of=at(15)) == {("a", "x"), ("a", "y")}
 
 
-def test_declarations_of_other_jobs_stand(store: Store) -> None:
+def test_declarations_of_other_jobs_remain(store: Store) -> None:
     declare(store, 10, ["a"], ["x"], job="one")
     declare(store, 20, ["b"], ["x"], job="other")
     assert links(store) == {("a", "x"), ("b", "x")}
 
 
-def test_a_run_and_a_declaration_stand_side_by_side(store: Store) -> None:
+def test_a_run_and_a_declaration_coexist(store: Store) -> None:
     declare(store, 10, ["declared"], ["x"])
     store.ingest(run_event(inputs=["read"], outputs=["x"], minute=20))
     assert links(store) == {("declared", "x"), ("read", "x")}
@@ -74,7 +74,7 @@ def test_a_run_and_a_declaration_stand_side_by_side(store: Store) -> None:
     assert links(store) == {("a", "x"), ("read", "x")}
 
 
-def test_a_job_event_that_declares_no_lineage_leaves_it_alone(store: Store) -> None:
+def test_a_job_event_without_lineage_changes_none(store: Store) -> None:
     declare(store, 10, ["a"], ["x"])
     store.ingest(job_event(minute=20, job_facets={"ownership": ownership("team")}))
     assert links(store) == {("a", "x")}
@@ -93,14 +93,14 @@ def declare_dataset(store: Store, minute: float, *inputs: str) -> None:
     store.ingest(dataset_event(used("x", facets={"lineage": lineage}), minute=minute))
 
 
-def test_a_dataset_declaration_replaces_the_one_before(store: Store) -> None:
+def test_a_dataset_declaration_replaces_the_previous_one(store: Store) -> None:
     declare_dataset(store, 10, "a", "b")
     declare_dataset(store, 20, "b")
     assert links(store) == {("b", "x")}
     assert links(store, as_of=at(15)) == {("a", "x"), ("b", "x")}
 
 
-def test_a_dataset_event_about_something_else_leaves_its_lineage_alone(store: Store) -> None:
+def test_a_dataset_event_without_lineage_changes_none(store: Store) -> None:
     declare_dataset(store, 10, "a")
     store.ingest(dataset_event(used("x", facets={"schema": schema("c")}), minute=20))
     assert links(store) == {("a", "x")}
@@ -108,7 +108,7 @@ def test_a_dataset_event_about_something_else_leaves_its_lineage_alone(store: St
 
 
 @pytest.mark.parametrize("name", ["lineage", "columnLineage"])
-def test_a_dataset_takes_its_declaration_back(store: Store, name: str) -> None:
+def test_a_dataset_withdraws_its_declaration(store: Store, name: str) -> None:
     said = facet(inputs=[from_dataset("a")]) if name == "lineage" else column_lineage({"c": [("a", "c")]})
     store.ingest(dataset_event(used("x", facets={name: said}), minute=10))
     assert links(store) == {("a", "x")}
@@ -117,14 +117,14 @@ def test_a_dataset_takes_its_declaration_back(store: Store, name: str) -> None:
     assert name not in store.dataset("x").facets
 
 
-def test_declared_edges_lead_on_to_those_of_runs(store: Store) -> None:
+def test_declared_edges_connect_to_those_of_runs(store: Store) -> None:
     declare(store, 10, ["a"], ["m"])
     store.ingest(run_event(inputs=["m"], outputs=["x"], minute=20))
     assert names(store.upstream("x")) == ["m", "a"]
 
 
 def test_a_job_event_with_an_event_type_is_still_a_job_event(store: Store) -> None:
-    """Marquez sends such; the shape decides."""
+    """Marquez sends such events; the shape decides."""
     store.ingest(job_event(inputs=["a"], outputs=["x"]) | {"eventType": "COMPLETE"})
     assert links(store) == {("a", "x")}
     assert store.runs() == []

@@ -1,4 +1,4 @@
-"""What one run did otherwise than another."""
+"""The differences between two runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def diff(store: Store, inputs: tuple[list[Use], list[Use]], outputs: tuple[list[
     return store.diff(run_id("a"), run_id("b"))
 
 
-def test_runs_that_did_the_same_are_the_same(store: Store) -> None:
+def test_equal_runs_have_no_differences(store: Store) -> None:
     answer = diff(store, (["in"], ["in"]), (["out"], ["out"]))
     assert answer.same
     assert (answer.run_a.run_id, answer.run_b.run_id) == (run_id("a"), run_id("b"))

@@ -1,4 +1,4 @@
-"""The maximum number of direct edges: one for all events of a store, kept in it, changed by one audited command."""
+"""The maximum number of direct edges: one for all events of a store, stored in it, changed by one audited command."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def logged(store: Store) -> list[Any]:
         return [json.loads(one) for one in details]
 
 
-def test_a_store_has_the_limit_it_was_made_with(durable_url: str) -> None:
+def test_a_store_keeps_the_limit_of_its_creation(durable_url: str) -> None:
     with Store(durable_url, max_direct_edges=3) as store:
         store.ingest(run_event(job="j", inputs=INPUTS, outputs=OUTPUTS))
     with Store(durable_url) as other:  # a process with other settings
@@ -91,7 +91,7 @@ def test_a_change_folds_all_events_again(durable_url: str, first: int, then: int
         store.verify()
 
 
-def test_who_has_the_store_open_folds_under_the_new_limit(durable_url: str) -> None:
+def test_an_open_store_folds_under_the_new_limit(durable_url: str) -> None:
     with Store(durable_url) as writer, Store(durable_url) as operator:
         writer.ingest(run_event(run="one", job="j", inputs=INPUTS, outputs=OUTPUTS))
         operator.change_max_direct_edges(3)
@@ -108,7 +108,7 @@ def test_who_has_the_store_open_folds_under_the_new_limit(durable_url: str) -> N
         ("DELETE FROM graph_limit", "it is 10,000, and entry 1 of the log makes it 3"),
     ],
 )
-def test_a_limit_that_the_log_does_not_have_is_named(durable_url: str, statement: str, words: str) -> None:
+def test_a_limit_that_the_log_does_not_contain_is_named(durable_url: str, statement: str, words: str) -> None:
     with Store(durable_url, max_direct_edges=3) as store:
         store.ingest_many(events())
         with store._database.write() as conn:
@@ -118,7 +118,7 @@ def test_a_limit_that_the_log_does_not_have_is_named(durable_url: str, statement
 
 
 def test_a_store_of_an_earlier_version_gets_the_default(durable_url: str) -> None:
-    """One that was written under another limit is named, and folded again by the command."""
+    """A store that was folded under another limit is named, and the command folds it again."""
     with Store(durable_url) as store:
         with store._database.write() as conn:  # as an earlier version: without an entry in the log
             conn.execute(text("INSERT INTO graph_limit VALUES (1, 3)"))

@@ -1,4 +1,4 @@
-"""Names are data: whatever they hold, they come back byte for byte, through every question, on every database."""
+"""Names are data: whatever they contain, every query returns them byte for byte, on every database."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def short(database: str, name: str) -> bool:
     ],
     indirect=["store_url"],
 )
-def test_names_come_back_through_every_question(store: Store, text: str) -> None:
+def test_every_query_returns_names_unchanged(store: Store, text: str) -> None:
     for event in events(text):
         store.ingest(event)
         assert store.ingest(event).duplicate
@@ -148,7 +148,7 @@ def test_names_come_back_through_every_question(store: Store, text: str) -> None
         assert json.loads(json.dumps(plain(answer))) == plain(answer)
 
 
-def test_names_that_look_alike_stay_apart(store: Store) -> None:
+def test_similar_names_stay_distinct(store: Store) -> None:
     """Nothing is folded, trimmed or normalised; a separator in a name does not make another name."""
     alike = ["a", "A", "a ", " a", "á", "a\u0301", "\u0430", "a\n", "a\t", "a/", "/a", "\uff41", ""]
     store.ingest(run_event(inputs=alike))

@@ -1,4 +1,4 @@
-"""Pictures, lists and errors of a graph with hubs. What the walks answer is the oracles' (``tests/oracles``)."""
+"""Neighbourhoods, lists and errors of a graph with hubs. Walks are covered by the oracles (``tests/oracles``)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def store() -> Iterator[Store]:
         yield store
 
 
-def test_a_neighbourhood_has_the_job_between_and_what_lies_behind_it(store: Store) -> None:
+def test_a_neighbourhood_shows_the_job_and_the_datasets_behind_it(store: Store) -> None:
     shown = store.pages.neighbourhood("x", upstream=1, downstream=0, limit=10, columns=True)
     assert {card.endpoint.name for card in shown.nodes if not isinstance(card.endpoint, Job)} == {"x", *INPUTS}
     (hub,) = [card for card in shown.nodes if isinstance(card.endpoint, Job)]
@@ -35,7 +35,7 @@ def test_a_neighbourhood_has_the_job_between_and_what_lies_behind_it(store: Stor
     }
 
 
-def test_the_map_draws_a_line_from_each_input_to_each_output(store: Store) -> None:
+def test_the_map_has_an_edge_from_each_input_to_each_output(store: Store) -> None:
     shown = store.pages.map()
     names = [one.name for one in shown.datasets]
     assert names == [*INPUTS, *OUTPUTS]
@@ -54,7 +54,7 @@ def test_marquez_sees_the_job(store: Store, start: str) -> None:
     assert all(edge["origin"] != edge["destination"] for node in nodes for edge in node["outEdges"])
 
 
-def test_a_hub_is_no_dataset(store: Store) -> None:
+def test_a_hub_is_not_a_dataset(store: Store) -> None:
     assert [one.dataset.name for one in store.datasets()] == [*INPUTS, *OUTPUTS]
     (hub,) = {edge.downstream for edge in store.run(store.runs()[0].run_id).edges if isinstance(edge.downstream, Job)}
     with pytest.raises(UnknownDataset):

@@ -1,4 +1,4 @@
-"""What breaks if this changes, and who has to know."""
+"""What breaks if a dataset changes, and whom to inform."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_columns_touched_and_how(shop: Store) -> None:
     assert columns(found["report"]) == {None: UNKNOWN}
 
 
-def test_a_column_reaches_only_what_hangs_on_it(shop: Store) -> None:
+def test_a_column_affects_only_its_dependents(shop: Store) -> None:
     found = affected(shop, "raw", "amount")
     assert {name: columns(item) for name, item in found.items()} == {
         "orders": {"amount": DIRECT},
@@ -108,7 +108,7 @@ def test_jobs_owner_and_latest_run(shop: Store) -> None:
     assert (latest.run_id, latest.state, latest.last_event_at) == (run_id("5"), RunState.FAIL, at(9))
 
 
-def test_only_jobs_that_carry_the_change_are_named(shop: Store) -> None:
+def test_only_jobs_on_the_path_of_the_change_are_named(shop: Store) -> None:
     shop.ingest(run_event(run="other", job="other", inputs=["unrelated"], outputs=["sums"], minute=5))
     assert affected(shop, "raw")["sums"].jobs == (named_job("sum"),)
     shop.ingest(run_event(run="again", job="again", inputs=["orders"], outputs=["sums"], minute=6))
@@ -120,13 +120,13 @@ def test_a_shortest_path_is_given(shop: Store) -> None:
     assert affected(shop, "raw", "amount")["sums"].path == ("warehouse/orders#amount", "warehouse/sums#total")
 
 
-def test_readers_are_jobs_that_write_nothing_on(shop: Store) -> None:
+def test_readers_are_jobs_without_outputs(shop: Store) -> None:
     assert shop.impact("raw").readers == (named_job("check"),)
     assert shop.impact("orders").readers == (named_job("check"),)
     assert shop.impact("sums").readers == ()
 
 
-def test_a_reader_of_the_dataset_itself_counts_though_nothing_is_affected(store: Store) -> None:
+def test_a_reader_of_the_dataset_itself_counts_without_affected_assets(store: Store) -> None:
     store.ingest(run_event(job="check", inputs=["leaf"]))
     answer = store.impact("leaf")
     assert (answer.affected, answer.readers) == ((), (named_job("check"),))
@@ -138,7 +138,7 @@ def test_a_reader_by_alias_is_a_reader(store: Store) -> None:
     assert store.impact("path").readers == (named_job("check"),)
 
 
-def test_an_owner_named_under_an_alias_is_told(store: Store) -> None:
+def test_an_owner_stated_under_an_alias_is_returned(store: Store) -> None:
     store.ingest(run_event(inputs=["a"], outputs=[used("path", facets={"symlinks": symlinks("db.t")})]))
     store.ingest(dataset_event(used("db.t", namespace="catalog", facets={"ownership": ownership("team")}), minute=1))
     assert affected(store, "a")["path"].owner == store.dataset("path").summary.owner == "team"
@@ -151,7 +151,7 @@ def test_as_of(shop: Store) -> None:
     assert shop.impact("raw", as_of=at(10)).as_of == at(10)
 
 
-def test_depth_cuts_and_says_so(shop: Store) -> None:
+def test_a_depth_limit_is_reported(shop: Store) -> None:
     answer = shop.impact("raw", depth=2)
     assert ([item.endpoint.name for item in answer.affected], answer.truncated) == (["orders", "sums"], True)
     assert not shop.impact("raw", depth=3).truncated
@@ -169,7 +169,7 @@ def test_a_column_of_the_same_table_is_not_another_asset(store: Store) -> None:
     assert store.impact("t", "part").affected == ()
 
 
-def test_columns_are_sorted_with_the_dataset_as_a_whole_first(shop: Store) -> None:
+def test_columns_are_sorted_after_the_whole_dataset(shop: Store) -> None:
     assert affected(shop, "raw")["orders"].columns == (
         TouchedColumn(None, INDIRECT),
         TouchedColumn("amount", DIRECT),

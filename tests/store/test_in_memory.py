@@ -1,4 +1,4 @@
-"""`memory://` is the code of SQLite without a file: it answers what a file answers, and nothing of it outlives it."""
+"""`memory://` is SQLite's code without a file: it answers like a file, and nothing of it persists."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_same_tables(pair: tuple[Lineage, Lineage]) -> None:
     assert in_memory.verify().entries == in_a_file.verify().entries == len(busy_day(RUNS))
 
 
-QUESTIONS: dict[str, Callable[[Lineage], Any]] = {
+QUERIES: dict[str, Callable[[Lineage], Any]] = {
     "datasets": lambda lineage: list(lineage.datasets()),
     "dataset": lambda lineage: lineage.dataset(DATASET),
     "upstream": lambda lineage: lineage.upstream(DATASET),
@@ -46,15 +46,13 @@ QUESTIONS: dict[str, Callable[[Lineage], Any]] = {
 }
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", QUERIES)
 def test_the_same_answers(pair: tuple[Lineage, Lineage], question: str) -> None:
-    in_memory, in_a_file = (
-        repr(QUESTIONS[question](lineage)) for lineage in pair
-    )  # nodes are equal to themselves alone
+    in_memory, in_a_file = (repr(QUERIES[question](lineage)) for lineage in pair)  # nodes are equal to themselves alone
     assert in_memory == in_a_file
 
 
-def test_every_opening_is_a_store_of_its_own() -> None:
+def test_every_connection_is_a_store_of_its_own() -> None:
     with Store("memory://") as one, Store("memory://") as other:
         one.ingest(run_event("COMPLETE", inputs=["a"], outputs=["b"]))
         assert len(list(one.datasets())) == 2

@@ -1,4 +1,4 @@
-"""A caller that is interrupted while it waits for its turn must not take the turn with it."""
+"""A caller that is interrupted while it waits for the lock must not keep it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from headwater.store.access.visibility import EVERYTHING
 from headwater.store.fold.shared_commits import Submission
 from headwater.store.store import Store
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import run_event
 
 
@@ -35,8 +35,8 @@ def alarm() -> Iterator[Callable[[float], object]]:
 
 
 @pytest.mark.parametrize("others", [0, 3])
-def test_others_go_on(store: Store, others: int, alarm: Callable[[float], object]) -> None:
-    """The first commit is held up; we wait behind it, are interrupted, and others wait behind us."""
+def test_other_writers_continue(store: Store, others: int, alarm: Callable[[float], object]) -> None:
+    """The first commit is delayed; we wait behind it, are interrupted, and others wait behind us."""
     at_work, gate = Event(), Event()
     commit = store._commits._commit
 

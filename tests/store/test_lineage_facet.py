@@ -7,7 +7,7 @@ import pytest
 from headwater.model.lineage import Basis, Dependency, Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.store.store import Store
-from tests.store.reading import names, short
+from tests.store.short_answers import names, short
 from tests.support.events import (
     Json,
     dataset_entry,
@@ -34,7 +34,7 @@ def sources(store: Store, target: Endpoint) -> set[Endpoint]:
 
 
 def state(store: Store, kind: str, *entries: Json) -> None:
-    """One `lineage` facet, said by a run or declared by its job."""
+    """One `lineage` facet, stated by a run or declared by its job."""
     facets = {"lineage": lineage_facet(*entries)}
     event = run_event(job="me", job_facets=facets) if kind == "run" else job_event(job="me", job_facets=facets)
     assert store.ingest(event).problems == ()
@@ -77,7 +77,7 @@ def test_an_entry_for_an_unnamed_job_means_the_job_itself(store: Store, kind: st
 
 
 def test_a_generator_has_no_sources(store: Store, kind: str) -> None:
-    """Its empty inputs are a statement: nothing is guessed from what else the run read."""
+    """Its empty inputs are a statement: nothing is inferred from the run's other inputs."""
     fields = {"total": {"inputs": [{"type": "JOB", "transformations": DIRECT}]}}
     facets = {"lineage": lineage_facet(dataset_entry("x", [], fields=fields))}
     make = run_event if kind == "run" else job_event
@@ -95,7 +95,7 @@ def test_mixed_sources(store: Store, kind: str) -> None:
     assert found == {(ds("orders"), "customer"), (named_job("enrich"), None)}
 
 
-def test_a_job_and_a_dataset_of_one_name_are_two_things(store: Store) -> None:
+def test_a_job_and_a_dataset_with_one_name_are_distinct(store: Store) -> None:
     state(store, "run", {"type": "JOB", "namespace": "n", "name": "same", "inputs": [from_dataset("a")]})
     state(
         store,
@@ -111,7 +111,7 @@ def test_jobs_are_not_listed_as_datasets(store: Store) -> None:
     assert store.datasets() == []
 
 
-def test_a_field_without_a_word_on_how_is_direct_and_an_input_field_indirect(store: Store) -> None:
+def test_the_default_dependencies_of_fields(store: Store) -> None:
     fields = {"c": {"inputs": [from_dataset("a", field="c")]}}
     state(store, "run", dataset_entry("x", [from_dataset("a", field="day")], fields=fields))
     assert short(store.run(run_id("run")).column_edges) == {
@@ -131,7 +131,7 @@ def test_a_dataset_declares_its_own_lineage(store: Store) -> None:
     assert (via.origin, via.job, via.run_id, via.basis) == (Origin.DATASET, None, None, Basis.LINEAGE)
 
 
-def test_a_dataset_declares_by_column_lineage_where_it_has_no_lineage_facet(store: Store) -> None:
+def test_column_lineage_of_a_dataset_counts_without_a_lineage_facet(store: Store) -> None:
     column_lineage = facet(
         fields={"id": {"inputFields": [{"namespace": "warehouse", "name": "a", "field": "key"}]}},
     )

@@ -1,4 +1,4 @@
-"""Asking for what is not there: the answer names the culprit and lists what exists."""
+"""Queries for unknown names: the error names the culprit and lists what exists."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_an_empty_store_says_so(store: Store) -> None:
 
 
 @pytest.mark.parametrize("ask", ["upstream", "downstream", "impact", "dataset", "runs"])
-def test_every_question_about_a_dataset_says_it_is_unknown(store: Store, ask: str) -> None:
+def test_every_query_of_a_dataset_reports_an_unknown_one(store: Store, ask: str) -> None:
     store.ingest(run_event(inputs=["orders"]))
     with pytest.raises(UnknownDataset, match="Closest: warehouse/orders"):
         getattr(store, ask)(dataset="nope")
 
 
-def test_a_dataset_asked_for_whole_is_taken_whole(store: Store) -> None:
+def test_a_namespace_and_a_name_are_used_exactly(store: Store) -> None:
     store.ingest(run_event(inputs=["orders"]))
     with pytest.raises(UnknownDataset, match="Dataset 'elsewhere/orders' is not known"):
         store.dataset(Dataset("elsewhere", "orders"))
@@ -90,7 +90,7 @@ def test_an_unknown_column_lists_the_columns(store: Store) -> None:
         store.impact("a", column="total")
 
 
-def test_a_dataset_without_columns_says_so(store: Store) -> None:
+def test_a_dataset_without_columns_is_reported(store: Store) -> None:
     store.ingest(run_event(inputs=["a"]))
     with pytest.raises(UnknownColumn, match=r"^Column 'c' is not in warehouse/a. No columns are recorded for it.$"):
         store.downstream("a", column="c")
@@ -103,7 +103,7 @@ def test_a_column_of_the_schema_that_no_edge_mentions_is_known(store: Store) -> 
     assert store.upstream("x", column="loaded_at").nodes == ()
 
 
-def test_a_column_that_another_dataset_has_is_not_mine(store: Store) -> None:
+def test_a_column_of_another_dataset_is_unknown(store: Store) -> None:
     said = column_lineage({"total": [("a", "amount")]})
     store.ingest(run_event(inputs=["a"], outputs=[used("x", facets={"columnLineage": said})]))
     with pytest.raises(UnknownColumn, match="Columns: total"):
@@ -131,7 +131,7 @@ def test_an_unknown_run_lists_the_closest(store: Store) -> None:
 @pytest.mark.parametrize(
     "asked", ["no\nsuch\tname", "\x1b[31mred", "x" * 10_000, "\x00", "\ud800", "\u202eright to left", ""]
 )
-def test_a_question_of_any_text_is_answered_in_one_line(store: Store, asked: str) -> None:
+def test_any_name_gives_a_one_line_error(store: Store, asked: str) -> None:
     store.ingest(run_event(inputs=["a"], outputs=[written_in_part("x", "p")]))
     for ask in (
         lambda: store.dataset(asked),
@@ -147,7 +147,7 @@ def test_a_question_of_any_text_is_answered_in_one_line(store: Store, asked: str
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800"])
-def test_a_filter_no_database_can_hold_is_refused_by_all_alike(store: Store, text: str) -> None:
+def test_a_filter_that_no_database_can_store_is_refused_by_all(store: Store, text: str) -> None:
     asked: dict[str, list[str]] = {
         "datasets": ["search", "namespace", "kind", "owner", "tag"],
         "runs": ["job", "namespace"],
@@ -155,14 +155,14 @@ def test_a_filter_no_database_can_hold_is_refused_by_all_alike(store: Store, tex
     }
     for method, filters in asked.items():
         for name in filters:
-            with pytest.raises(QueryError, match="which no database text can"):
+            with pytest.raises(QueryError, match="which a database cannot store"):
                 getattr(store, method)(**{name: text})
 
 
 @pytest.mark.parametrize("limit", [-1, 2**63])
-def test_a_limit_out_of_range_is_refused_by_all_alike(store: Store, limit: int) -> None:
+def test_a_limit_out_of_range_is_refused_by_all(store: Store, limit: int) -> None:
     for method in (store.datasets, store.runs, store.audit):
-        with pytest.raises(QueryError, match="not a number of entries"):
+        with pytest.raises(QueryError, match="is out of range: a number of entries"):
             method(limit=limit)
 
 

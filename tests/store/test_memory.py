@@ -1,4 +1,4 @@
-"""What a store remembers from one transaction to the next must not show, whoever else writes."""
+"""The writer's cache between transactions never affects results, whichever processes write."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def busy_day_without_memory(runs: int) -> object:
     ],
     ids=str,
 )
-def test_stores_that_take_turns(durable_url: str, turns: tuple[int, ...]) -> None:
-    """Whether nobody else writes, or somebody does after every event, or now and then."""
+def test_interleaved_stores(durable_url: str, turns: tuple[int, ...]) -> None:
+    """Whether no other process writes, or one does after every event, or occasionally."""
     events = busy_day(15)
     stores = [Store(durable_url) for _ in range(max(turns) + 1)]
     for one, turn in zip(events, cycle(turns), strict=False):
@@ -68,7 +68,7 @@ def test_stores_that_take_turns(durable_url: str, turns: tuple[int, ...]) -> Non
         store.close()
 
 
-def test_it_has_an_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_limited(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "_MOST_TEXT", 2_000)
     events = busy_day(15)
     seen = set()
@@ -98,10 +98,10 @@ def at_the_commit(store: Store) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("moment", [before_the_log_is_written, at_the_commit])
-def test_a_transaction_that_fails_leaves_nothing(
+def test_a_failed_transaction_leaves_nothing_in_the_cache(
     store: Store, moment: Callable[[Store], AbstractContextManager[None]]
 ) -> None:
-    """It had changed in memory what it did not come to store."""
+    """It had changed the cache and was not stored."""
     before, after = run_event("START", run="r", inputs=["a"]), run_event(run="r", outputs=["x"], minute=2)
     store.ingest(before)
     with moment(store), pytest.raises(OSError, match="pulled out"):
@@ -116,8 +116,8 @@ def same_every_day(day: int) -> Json:
     return run_event(run=f"day {day}", inputs=["a"], outputs=[output], minute=10 * day)
 
 
-def test_a_name_that_another_store_gives_away(durable_url: str) -> None:
-    """The job says what it said before, but its input is by now another dataset's name."""
+def test_an_alias_that_another_store_moves(durable_url: str) -> None:
+    """The job's statement is unchanged, but its input is now another dataset's name."""
     claim = dataset_event(used("b", facets={"symlinks": symlinks("a", namespace="warehouse")}), minute=15)
     events = [same_every_day(0), same_every_day(1), claim, same_every_day(2), same_every_day(3)]
     with Store(durable_url) as ours, Store(durable_url) as theirs:
@@ -127,7 +127,7 @@ def test_a_name_that_another_store_gives_away(durable_url: str) -> None:
         assert state_of_store(ours) == state_without_memory(events)
 
 
-def test_a_name_that_we_give_away_ourselves(store: Store) -> None:
+def test_an_alias_that_the_same_store_moves(store: Store) -> None:
     claim = dataset_event(used("b", facets={"symlinks": symlinks("a", namespace="warehouse")}), minute=15)
     events = [same_every_day(0), same_every_day(1), claim, same_every_day(2)]
     for one in events:
@@ -135,8 +135,8 @@ def test_a_name_that_we_give_away_ourselves(store: Store) -> None:
     assert state_of_store(store) == state_without_memory(events)
 
 
-def test_equal_is_not_the_same(store: Store) -> None:
-    """1, 1.0 and true are equal in Python; a facet is told again as it was sent last."""
+def test_equal_values_of_different_types(store: Store) -> None:
+    """1, 1.0 and true are equal in Python; a facet is returned as it was sent last."""
     for minute, value in enumerate((1, True, 1.0, 1, {"a": 1, "b": 2}, {"b": 2, "a": 1})):
         odd = facet(value=value)
         store.ingest(
@@ -146,8 +146,8 @@ def test_equal_is_not_the_same(store: Store) -> None:
         assert json.dumps(told) == json.dumps(odd)
 
 
-def test_a_store_put_back_to_an_earlier_state(durable_url: str) -> None:
-    """Numbers that were given out are given out again; nothing of what they stood for may linger."""
+def test_a_restored_store(durable_url: str) -> None:
+    """Numbers are assigned again; nothing of what they referred to may remain in the cache."""
     with Store(durable_url) as store:
         store.ingest(same_every_day(0))
         store.ingest(run_event(run="p", outputs=[used("y", facets={"schema": schema("d")})]))

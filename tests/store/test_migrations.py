@@ -1,4 +1,4 @@
-"""The schema: made by migrations, whole or not at all, the same on both databases and in the code."""
+"""The schema: created by migrations, completely or not at all, the same on both databases and in the code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headwater.store.schema.tables import metadata
 from headwater.store.schema.upgrade import upgrade
 from headwater.store.store import Store
 from tests.conftest import ROOT
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 
 if TYPE_CHECKING:  # not imported by every run that collects this file
     from alembic.operations import Operations
@@ -50,7 +50,7 @@ def test_the_migrated_schema_is_the_one_in_the_code(store: Store) -> None:
         assert compare_metadata(context, metadata) == []
 
 
-def test_compared_by_hand_as_well(store: Store) -> None:
+def test_the_schema_in_detail(store: Store) -> None:
     """Columns with their order and nullability, primary keys, indexes and foreign keys."""
     with store._database.read() as conn:
         found = inspect(conn)
@@ -66,8 +66,8 @@ def test_compared_by_hand_as_well(store: Store) -> None:
             assert keys == {(k.parent.name, k.column.table.name) for k in table.foreign_keys}, name
 
 
-def test_no_name_is_longer_than_postgresql_takes() -> None:
-    """It would cut it silently, and the names would part."""
+def test_no_name_is_too_long_for_postgresql() -> None:
+    """It would truncate the name silently."""
     names = [str(index.name) for table in metadata.tables.values() for index in table.indexes]
     names += [str(constraint.name) for table in metadata.tables.values() for constraint in table.constraints]
     assert len(names) > 40
@@ -84,7 +84,7 @@ def test_the_version_is_recorded(empty_url: str) -> None:
 
 @pytest.mark.parametrize("at", ["at the beginning", "in the middle", "at the end"])
 def test_a_migration_that_fails_leaves_nothing(empty_url: str, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One transaction: tables, triggers and the record of the version come together or not at all."""
+    """One transaction: tables, triggers and the record of the version are committed together or not at all."""
     from alembic.operations import Operations
 
     real = Operations.create_table

@@ -1,4 +1,5 @@
-"""What lies around a dataset, by brute force: which nodes, how many neighbours each has, and every edge between."""
+"""The neighbourhood of a dataset, against brute force: its nodes, the number of neighbours of each, and every edge
+between them."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def busy(store: Store) -> Store:
 
 
 def pairs(store: Store, as_of: datetime | None = None) -> dict[Pair, set[Job | None]]:
-    """Every edge that holds, with its jobs, straight from the table."""
+    """Every current edge, with its jobs, directly from the table."""
     moment = OPEN - 1 if as_of is None else to_micros(as_of)
     found: dict[Pair, set[Job | None]] = defaultdict(set)
     with store._database.read() as conn:
@@ -117,7 +118,7 @@ SHORT = {("sqlite", 1, None), ("sqlite", 2, 15), ("sqlite", 200, 40), ("postgres
     ],
     indirect=["store_url"],
 )
-def test_by_brute_force(busy: Store, limit: int, minute: int | None) -> None:
+def test_against_brute_force(busy: Store, limit: int, minute: int | None) -> None:
     as_of = None if minute is None else at(minute)
     edges = pairs(busy, as_of)
     for summary in busy.datasets():
@@ -128,7 +129,7 @@ def test_by_brute_force(busy: Store, limit: int, minute: int | None) -> None:
             check(found, edges, expected_nodes(edges, centre, up, down, limit))
 
 
-def test_what_a_card_says(store: Store) -> None:
+def test_the_content_of_a_card(store: Store) -> None:
     said = {"schema": schema("a:int", "b:text"), "ownership": ownership("ada"), "tags": tags(pii="true")}
     said["headwater_coverage"] = facet(complete=False, gaps=[])
     said["symlinks"] = symlinks("x_table")
@@ -162,12 +163,12 @@ def test_what_a_card_says(store: Store) -> None:
 
 
 @pytest.mark.parametrize("told", [None, {}, {"rowCount": "many"}, {"rowCount": True}, {"rowCount": 1.5}, [], "x"])
-def test_a_row_count_that_is_none(store: Store, told: Any) -> None:
+def test_an_invalid_row_count(store: Store, told: Any) -> None:
     store.ingest(run_event(outputs=[used("x", output_facets={"outputStatistics": told})]))
     assert store.pages.neighbourhood("x").nodes[0].rows is None
 
 
-def test_one_link_a_pair_says_the_strongest(store: Store) -> None:
+def test_one_edge_per_pair_has_the_strongest_dependency(store: Store) -> None:
     grouped = column_lineage({"c": [("a", "p", "DIRECT", "AGGREGATION")]})
     store.ingest(job_event(job="declared", inputs=["a"], outputs=["x"], minute=50))
     store.ingest(run_event(run="1", job="one", inputs=["a"], outputs=["x"], minute=1))
@@ -187,7 +188,7 @@ def test_a_job_may_be_a_node(store: Store) -> None:
     assert found.nodes[1].endpoint == Job(JOB_NAMESPACE, "maker")
 
 
-def test_a_hub_is_counted_and_cut_by_the_database(store: Store) -> None:
+def test_a_hub_is_counted_and_limited_by_the_database(store: Store) -> None:
     many = 1000
     store.ingest(run_event(run="in", job="in", inputs=[f"s{number:05}" for number in range(many)], outputs=["hub"]))
     store.ingest_many(
@@ -211,7 +212,7 @@ def test_a_hub_is_counted_and_cut_by_the_database(store: Store) -> None:
     assert fetched < 500  # where the driver says how many rows came
 
 
-def test_what_is_hidden_is_neither_shown_nor_counted(store: Store) -> None:
+def test_hidden_datasets_are_neither_shown_nor_counted(store: Store) -> None:
     def spoken(name: str, **more: Any) -> Json:
         return used(name, namespace="vault", **more)
 
@@ -237,8 +238,8 @@ def test_what_is_hidden_is_neither_shown_nor_counted(store: Store) -> None:
     assert (whole[0].upstreams, whole[0].downstreams, whole[0].rows) == (3, 2, 9)
 
 
-def test_there_is_an_end_to_what_is_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The nearest first, and by name; the cards count what was not come to."""
+def test_the_number_of_nodes_is_limited(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest first, and by name; the cards count the missing ones."""
     store.ingest_many(run_event(run=n, job=n, inputs=["x"], outputs=[n]) for n in "abcd")
     store.ingest_many(run_event(run=f"{n}1", job=f"{n}1", inputs=[n], outputs=[f"{n}1"]) for n in "abcd")
     monkeypatch.setattr(neighbourhood, "MOST_NODES", 6)

@@ -34,7 +34,7 @@ def test_a_run_that_did_not_complete_wrote_nothing(store: Store) -> None:
     assert numbers(store, dataset="orders") == []
 
 
-def test_what_a_run_told_before_its_end_counts_once(store: Store) -> None:
+def test_facets_of_several_events_of_a_run_count_once(store: Store) -> None:
     store.ingest(run_event("RUNNING", outputs=[wrote("orders", 1)]))
     store.ingest(run_event("RUNNING", outputs=[wrote("orders", 2)], minute=1))
     store.ingest(run_event("COMPLETE", outputs=[wrote("orders", 2)], minute=2))
@@ -46,6 +46,6 @@ def test_a_dataset_is_found_under_all_its_names(store: Store) -> None:
     assert numbers(store, dataset="folder") == numbers(store, dataset="table") == [1]
 
 
-def test_an_unknown_run_is_said(store: Store) -> None:
+def test_an_unknown_run_is_an_error(store: Store) -> None:
     with pytest.raises(UnknownRun):
         store.output_facets("shop_rows", run_id=run_id("nobody"))

@@ -1,4 +1,4 @@
-"""What somebody should look at first."""
+"""The overview: problems that need attention first."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def vars_of(answer: Any) -> dict[str, Any]:
     return {name: getattr(answer, name) for name in answer.__slots__}
 
 
-def test_what_is_counted(store: Store) -> None:
+def test_counts(store: Store) -> None:
     store.ingest(run_event(run="1", inputs=["a"], outputs=["x"], minute=0))
     store.ingest_many(failed(f"f{day}", -day * _DAY, job="other") for day in range(10))
     counts = store.pages.overview(now=at(1)).counts
     assert (counts.datasets, counts.jobs, counts.runs, counts.failed) == (2, 2, 11, 7)
 
 
-def test_the_latest_failures_say_why(store: Store) -> None:
+def test_the_latest_failures_have_their_messages(store: Store) -> None:
     store.ingest_many(failed(f"f{number}", number, f"{number} " + "é" * 400) for number in range(12))
     store.ingest(run_event("FAIL", run="silent", minute=20))
     store.ingest(failed("odd", 21, message=["no", "text"]))
@@ -70,7 +70,7 @@ def test_ledgers_that_do_not_balance(store: Store) -> None:
     assert ids(store.pages.overview().unbalanced) == [run_id("r0")]
 
 
-def test_datasets_of_which_not_all_is_known(store: Store) -> None:
+def test_datasets_with_incomplete_lineage(store: Store) -> None:
     whole = used("whole", facets={"columnLineage": column_lineage({"c": [("a", "p")]})})
     gap = {"operator": "MapInPandas", "columns": []}
     gaps = {
@@ -93,7 +93,7 @@ def test_the_latest_runs(store: Store) -> None:
     assert store.pages.overview().recent == tuple(store.runs(limit=10))
 
 
-def test_what_is_hidden_is_not_looked_at(store: Store) -> None:
+def test_hidden_objects_are_not_included(store: Store) -> None:
     def theirs(event: Json) -> Json:
         return {**event, "job": {"namespace": "vault", "name": "j"}}
 

@@ -1,4 +1,4 @@
-"""Lists page by page: together they are the whole list, whatever is written meanwhile; and finding by name."""
+"""Lists in pages: together they are the complete list, also during concurrent writes; and search by name."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, column_lineage, d
 Listing = Callable[..., Page[Any]]
 
 
-def through(listing: Listing, limit: int, **asked: Any) -> list[Any]:
-    """All pages one after another; none is empty but where the list is."""
+def all_pages(listing: Listing, limit: int, **asked: Any) -> list[Any]:
+    """All pages one after another; only the page of an empty list may be empty."""
     found: list[Any] = []
     cursor = None
     while True:
@@ -45,16 +45,16 @@ def busy(store: Store) -> Store:
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 def test_pages_together_are_the_list(busy: Store, limit: int) -> None:
     pages = busy.pages
-    assert through(pages.datasets, limit) == busy.datasets(limit=1000)
-    assert through(pages.runs, limit) == busy.runs(limit=1000)
-    assert through(pages.runs, limit, dataset="t3") == busy.runs(dataset="t3", limit=1000)
-    assert len(through(pages.jobs, limit)) == len({job.job for job in through(pages.jobs, limit)}) > 3
-    numbers = [event.number for event in through(pages.events, limit)]
+    assert all_pages(pages.datasets, limit) == busy.datasets(limit=1000)
+    assert all_pages(pages.runs, limit) == busy.runs(limit=1000)
+    assert all_pages(pages.runs, limit, dataset="t3") == busy.runs(dataset="t3", limit=1000)
+    assert len(all_pages(pages.jobs, limit)) == len({job.job for job in all_pages(pages.jobs, limit)}) > 3
+    numbers = [event.number for event in all_pages(pages.events, limit)]
     assert numbers == sorted(numbers, reverse=True) == list(range(len(numbers), 0, -1))
-    assert through(pages.coverage, limit) == through(pages.coverage, 1000) != []
+    assert all_pages(pages.coverage, limit) == all_pages(pages.coverage, 1000) != []
 
 
-def test_what_is_written_meanwhile_moves_nothing(store: Store) -> None:
+def test_concurrent_writes_move_nothing(store: Store) -> None:
     for number in range(10):
         store.ingest(run_event(run=f"r{number}", job=f"j{number}", outputs=[f"d{number}"], minute=number))
     first = {listing: getattr(store.pages, listing)(limit=4) for listing in ("datasets", "jobs", "runs", "events")}
@@ -74,12 +74,12 @@ def test_what_is_written_meanwhile_moves_nothing(store: Store) -> None:
     }
     for listing, page in first.items():
         names = [name_of[listing](one) for one in page.items]
-        names += [name_of[listing](one) for one in through_from(getattr(store.pages, listing), page.next)]
+        names += [name_of[listing](one) for one in pages_from(getattr(store.pages, listing), page.next)]
         assert [name for name in names if name in expected[listing]] == expected[listing]
         assert len(names) == len(set(names))
 
 
-def through_from(listing: Listing, cursor: str | None) -> list[Any]:
+def pages_from(listing: Listing, cursor: str | None) -> list[Any]:
     found: list[Any] = []
     while cursor is not None:
         page = listing(cursor=cursor, limit=3)
@@ -90,7 +90,7 @@ def through_from(listing: Listing, cursor: str | None) -> list[Any]:
 NO_CURSORS = ["", "!", "x", "e30", "W10", "WzFd", "WyJhIixudWxsXQ", "WyIAIiwiIl0", "💥", "A" * 9999]
 
 
-def test_a_cursor_of_no_list_is_refused(busy: Store) -> None:
+def test_an_invalid_cursor_is_refused(busy: Store) -> None:
     for cursor in NO_CURSORS:
         for listing in (busy.pages.datasets, busy.pages.jobs, busy.pages.runs, busy.pages.coverage):
             with pytest.raises(QueryError, match="cursor"):
@@ -99,8 +99,8 @@ def test_a_cursor_of_no_list_is_refused(busy: Store) -> None:
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.text("ab", max_size=2)), unique=True), st.data())
-def test_beyond_is_what_the_order_says(rows: list[tuple[int, str]], data: st.DataObject) -> None:
-    """Judged in memory by SQLite itself."""
+def test_the_condition_of_a_cursor_matches_the_order(rows: list[tuple[int, str]], data: st.DataObject) -> None:
+    """Compared with SQLite in memory."""
     from sqlalchemy import Column, Integer, MetaData, Table, Text, create_engine, insert, select
 
     table = Table("t", MetaData(), Column("a", Integer), Column("b", Text))
@@ -120,7 +120,7 @@ def test_beyond_is_what_the_order_says(rows: list[tuple[int, str]], data: st.Dat
 # -- one of each ----------------------------------------------------------------------------------
 
 
-def test_a_job_with_what_its_latest_run_used(store: Store) -> None:
+def test_a_job_with_the_datasets_of_its_latest_run(store: Store) -> None:
     store.ingest(run_event(run="1", inputs=["old"], outputs=["out"], minute=1))
     store.ingest(run_event(run="2", inputs=["new", "a"], outputs=["out"], minute=2))
     detail = store.pages.job(Job(JOB_NAMESPACE, "job"))
@@ -143,7 +143,7 @@ def test_an_event_byte_for_byte(store: Store) -> None:
             store.pages.event_body(unknown)
 
 
-def test_lines_make_the_same_store_again(busy: Store) -> None:
+def test_exported_lines_restore_the_same_store(busy: Store) -> None:
     lines: list[bytes] = []
     after: int | None = 0
     while after is not None:
@@ -168,7 +168,7 @@ def test_events_between_two_times(store: Store) -> None:
     assert times(oldest) == [at(0).isoformat()]
 
 
-def test_no_more_of_events_is_read_at_once_than_memory_holds(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_are_read_in_batches_of_limited_size(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [json.dumps(run_event("RUNNING", run=str(number), minute=number)).encode() for number in range(5)]
     made[3] = made[3][:-1] + b" " * 5000 + b"}"
     store.ingest_many(made)
@@ -185,7 +185,7 @@ def test_no_more_of_events_is_read_at_once_than_memory_holds(store: Store, monke
     assert lines == [body + b"\n" for body in made]
 
 
-def test_what_is_counted(store: Store) -> None:
+def test_counts(store: Store) -> None:
     store.ingest(run_event(inputs=["a", "b"], outputs=["x"]))
     store.ingest(dataset_event(used("lonely", namespace="elsewhere")))
     counts = store.pages.counts()
@@ -195,7 +195,7 @@ def test_what_is_counted(store: Store) -> None:
     ]  # fmt: skip
 
 
-def test_what_is_not_known_is_said(store: Store) -> None:
+def test_unknown_lineage_is_reported(store: Store) -> None:
     gap = {"operator": "MapInPandas", "columns": []}
     facet = {"_producer": "p", "_schemaURL": "u", "complete": False, "gaps": [gap]}
     store.ingest(run_event(inputs=["a", "b"], outputs=[used("x", facets={"headwater_coverage": facet})]))
@@ -228,18 +228,18 @@ def test_the_best_match_comes_first(named: Store) -> None:
     assert hits(named.pages.find("ORDERS", kind="job")) == [("orders_job", "prefix")]
     assert hits(named.pages.find("custmers")) == [("customers", "fuzzy")]
     assert hits(named.pages.find("  ")) == hits(named.pages.find("%")) == []
-    assert [hit.match for hit in through(named.pages.find, 2, text="orders")] == [
+    assert [hit.match for hit in all_pages(named.pages.find, 2, text="orders")] == [
         hit.match for hit in named.pages.find("orders").items
     ]
 
 
 @pytest.mark.parametrize("wanted", ["order", "s", "e", "raw/", "_", ".", f"{NAMESPACE}/orders", "lines"])
-def test_what_contains_it_is_found_whatever_the_order(named: Store, wanted: str) -> None:
-    """Brute force over all names."""
+def test_every_name_that_contains_the_text_is_found(named: Store, wanted: str) -> None:
+    """Compared with brute force over all names."""
     every = [(Dataset(NAMESPACE, name), search.match_of(NAMESPACE, name, wanted)) for name in NAMES]
     every.append((Job(JOB_NAMESPACE, "orders_job"), search.match_of(JOB_NAMESPACE, "orders_job", wanted)))  # type: ignore[arg-type]
     expected = {(endpoint, match) for endpoint, match in every if match is not None}
-    found = through(named.pages.find, 3, text=wanted)
+    found = all_pages(named.pages.find, 3, text=wanted)
     assert {(hit.endpoint, hit.match) for hit in found if hit.match is not Match.FUZZY} == expected
     ranks = [search.rank(hit) for hit in found]
     assert ranks == sorted(ranks)
@@ -261,8 +261,8 @@ def test_what_contains_it_is_found_whatever_the_order(named: Store, wanted: str)
     ],
     indirect=["store_url"],
 )
-def test_all_edges_between_what_lies_around(busy: Store, depth: int) -> None:
-    """Brute force: what upstream and downstream answer, and every edge between two of these."""
+def test_all_edges_in_a_neighbourhood(busy: Store, depth: int) -> None:
+    """Compared with brute force: the answers of upstream and downstream, and every edge between two of these."""
     with busy._database.read() as conn:
         every = {
             tuple(row)

@@ -1,4 +1,4 @@
-"""Partitions have lineage of their own: p2 being written says nothing about p1."""
+"""Partitions have their own lineage: a write of p2 does not change p1."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from headwater.model.answers import Grain
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import at, ds, facet, read_in_part, run_event, run_id, used, written_in_part
 
 
@@ -50,7 +50,7 @@ def test_the_dataset_edge_goes_with_its_last_partition(store: Store) -> None:
     assert links(store, as_of=at(35)) == {("a", "x"), ("b", "x")}
 
 
-def test_a_late_run_of_a_partition_finds_its_place(store: Store) -> None:
+def test_a_late_run_of_a_partition_is_put_in_order(store: Store) -> None:
     write(store, 30, "p1", "c")
     write(store, 10, "p1", "a")
     write(store, 20, "p2", "b")
@@ -64,15 +64,15 @@ def test_several_partitions_of_one_run_are_each_linked(store: Store) -> None:
     assert pairs == {("q1", "p1"), ("q1", "p2"), ("q2", "p1"), ("q2", "p2")}
 
 
-def test_a_whole_dataset_touches_every_partition(store: Store) -> None:
-    """x@p1 was made of the whole of m, and m of a@q1: the way leads through."""
+def test_a_whole_dataset_is_connected_to_every_partition(store: Store) -> None:
+    """x@p1 was made of the whole of m, and m of a@q1: the path continues through it."""
     store.ingest(run_event(run="1", job="1", inputs=[read_in_part("a", "q1")], outputs=["m"]))
     store.ingest(run_event(run="2", job="2", inputs=["m"], outputs=[written_in_part("x", "p1")], minute=1))
     assert names(store.upstream("x", partition="p1")) == ["m", "a@q1"]
     assert names(store.downstream("a", partition="q1")) == ["m", "x@p1"]
 
 
-def test_a_partition_read_meets_the_whole_dataset_written(store: Store) -> None:
+def test_a_read_partition_is_connected_to_the_whole_written_dataset(store: Store) -> None:
     store.ingest(run_event(run="1", job="1", inputs=["a"], outputs=["m"]))
     store.ingest(run_event(run="2", job="2", inputs=[read_in_part("m", "q1")], outputs=["x"], minute=1))
     assert names(store.upstream("m", partition="q1")) == ["a"]
@@ -86,7 +86,7 @@ def test_other_partitions_are_not_reached(store: Store) -> None:
     assert names(store.downstream("m", partition="p2")) == ["x"]
 
 
-def test_the_answer_says_its_grain(store: Store) -> None:
+def test_the_answer_has_its_grain(store: Store) -> None:
     write(store, 10, "p1", ("a", "q1"))
     answer = store.upstream("x", partition="p1")
     assert (answer.grain, answer.part, answer.endpoint) == (Grain.PARTITION, "p1", ds("x"))
@@ -112,8 +112,8 @@ def test_partitions_of_a_dataset_are_listed(store: Store) -> None:
 @pytest.mark.parametrize(
     "store_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
 )  # which pairs are made is decided before the database
-def test_ten_thousand_pairs_are_paired_and_more_have_a_hub(store: Store) -> None:
-    """100 times 100 partitions are edges of their own; of 101 and 100 each is the end of one, and none is lost."""
+def test_ten_thousand_pairs_are_direct_and_more_have_a_hub(store: Store) -> None:
+    """100 times 100 partitions are separate edges; with 101 and 100 there is a hub, and no end is lost."""
     for run, inputs in (("few", 100), ("many", 101)):
         read = read_in_part("a", *(f"q{i}" for i in range(inputs)))
         written = written_in_part(run, *(f"p{i}" for i in range(100)))

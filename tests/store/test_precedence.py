@@ -1,10 +1,10 @@
-"""Which statement about a target counts: its `lineage` entry, then `columnLineage`, then inputs times outputs."""
+"""Which statement about an output counts: its `lineage` entry, then `columnLineage`, then inputs times outputs."""
 
 from __future__ import annotations
 
 from headwater.model.lineage import Basis, EdgeType
 from headwater.store.store import Store
-from tests.store.reading import links
+from tests.store.short_answers import links
 from tests.support.events import (
     column_lineage,
     dataset_entry,
@@ -19,8 +19,8 @@ def bases(store: Store, target: str) -> dict[str, Basis | None]:
     return {node.endpoint.name: node.via.basis for node in store.upstream(target, depth=1).nodes}
 
 
-def test_column_lineage_beats_inputs_times_outputs(store: Store) -> None:
-    """Each output has its own columns' sources, not those of its sibling."""
+def test_column_lineage_takes_precedence_over_inputs_times_outputs(store: Store) -> None:
+    """Each output has the sources of its own columns, not those of another output."""
     store.ingest(
         run_event(
             inputs=["a", "b"],
@@ -34,7 +34,7 @@ def test_column_lineage_beats_inputs_times_outputs(store: Store) -> None:
     assert bases(store, "x") == {"a": Basis.COLUMN_LINEAGE}
 
 
-def test_an_input_no_statement_mentions_is_still_linked(store: Store) -> None:
+def test_an_unmentioned_input_is_still_connected(store: Store) -> None:
     store.ingest(
         run_event(
             inputs=["a", "forgotten"],
@@ -44,7 +44,7 @@ def test_an_input_no_statement_mentions_is_still_linked(store: Store) -> None:
     assert bases(store, "x") == {"a": Basis.COLUMN_LINEAGE, "forgotten": Basis.INPUTS}
 
 
-def test_an_output_without_column_lineage_takes_every_input(store: Store) -> None:
+def test_an_output_without_column_lineage_gets_every_input(store: Store) -> None:
     store.ingest(
         run_event(
             inputs=["a", "b"],
@@ -61,12 +61,12 @@ def test_column_lineage_names_a_source_that_is_no_input(store: Store) -> None:
     assert bases(store, "x") == {"elsewhere": Basis.COLUMN_LINEAGE, "a": Basis.INPUTS}
 
 
-def test_empty_column_lineage_says_nothing(store: Store) -> None:
+def test_empty_column_lineage_is_ignored(store: Store) -> None:
     store.ingest(run_event(inputs=["a"], outputs=[used("x", facets={"columnLineage": column_lineage({})})]))
     assert bases(store, "x") == {"a": Basis.INPUTS}
 
 
-def test_the_lineage_facet_beats_column_lineage(store: Store) -> None:
+def test_the_lineage_facet_takes_precedence_over_column_lineage(store: Store) -> None:
     facet = column_lineage({"c": [("b", "c")]})
     store.ingest(
         run_event(
@@ -78,7 +78,7 @@ def test_the_lineage_facet_beats_column_lineage(store: Store) -> None:
     assert bases(store, "x") == {"a": Basis.LINEAGE}
 
 
-def test_the_lineage_facet_speaks_only_for_the_targets_it_names(store: Store) -> None:
+def test_the_lineage_facet_applies_only_to_the_outputs_it_names(store: Store) -> None:
     store.ingest(
         run_event(
             inputs=["a", "b"],
@@ -110,7 +110,7 @@ def edge_type(store: Store, target: str) -> EdgeType | None:
     return node.via.type
 
 
-def test_the_edge_type_sums_up_the_transformations(store: Store) -> None:
+def test_the_edge_type_summarizes_the_transformations(store: Store) -> None:
     expected = {
         "identity": ([("DIRECT", "IDENTITY")], EdgeType.PROJECTED_FROM),
         "computed": ([("DIRECT", "TRANSFORMATION")], EdgeType.DERIVED_FROM),

@@ -1,4 +1,4 @@
-"""The quality of a dataset: what runs measured, what was stated, what imports brought."""
+"""The quality of a dataset: measured by runs, stated, and imported."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def checked(run: str, minute: float, dataset: str = "x", **facet: Any) -> dict[s
     return run_event(run=run, job="check", inputs=[use], minute=minute, job_facets=CHECKS)
 
 
-def test_what_runs_measured_the_newest_first(store: Store) -> None:
+def test_measurements_of_runs_newest_first(store: Store) -> None:
     store.ingest(run_event(run="w1", outputs=["x"], minute=1))
     store.ingest(checked("1", 2))
     store.ingest(run_event(run="w2", outputs=["x"], minute=3))
@@ -62,7 +62,7 @@ def test_what_runs_measured_the_newest_first(store: Store) -> None:
     assert store.quality(X)[0].quality_id == later.quality_id
 
 
-def test_what_is_stated_by_hand(store: Store) -> None:
+def test_statements(store: Store) -> None:
     store.ingest(run_event(run="w", inputs=["a"], outputs=["x"], minute=1))
     edges = [node.endpoint for node in store.upstream(X).nodes]
     store.set_quality("x", DOCUMENT)
@@ -87,7 +87,7 @@ def test_what_is_stated_by_hand(store: Store) -> None:
         ({"measured_at": "yesterday"}, TimestampInvalid),
     ],
 )
-def test_what_is_no_quality_document_is_refused(store: Store, document: dict[str, Any], error: type[Exception]) -> None:
+def test_invalid_quality_documents_are_refused(store: Store, document: dict[str, Any], error: type[Exception]) -> None:
     store.ingest(run_event(outputs=["x"]))
     with pytest.raises(error):
         store.set_quality("x", document)
@@ -96,7 +96,7 @@ def test_what_is_no_quality_document_is_refused(store: Store, document: dict[str
     assert store.quality("x") == []
 
 
-def test_whatever_others_send_in_the_facet(store: Store) -> None:
+def test_any_content_of_the_facet(store: Store) -> None:
     sent: list[Any] = [None, 7, [], {"metrics": {"accuracy": "high"}}, {"_deleted": True}]
     for number, facet in enumerate(sent):
         use = {**used("x"), "inputFacets": {"headwater_quality": facet}}
@@ -139,7 +139,7 @@ def test_with_limited_visibility(store: Store) -> None:
     )
 
 
-def test_what_an_import_brought(tmp_path: Path) -> None:
+def test_imported_quality(tmp_path: Path) -> None:
     with Lineage("memory://") as here, Lineage("memory://") as there:
         here.ingest(run_event(run="w", inputs=["a"], outputs=["x"], minute=1))
         here.ingest(checked("1", 2))

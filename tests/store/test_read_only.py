@@ -1,4 +1,4 @@
-"""A database that takes no writes still answers, and says so when written to."""
+"""A read-only database still answers, and refuses writes with a clear error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from headwater.errors import StoreReadOnly, StoreUnavailable
 from headwater.store.store import Store
 from tests.store.one_line import PASSWORD, refused
-from tests.store.reading import links, row_counts
+from tests.store.short_answers import links, row_counts
 from tests.support.events import run_event
 from tests.support.postgres import PostgresServer
 
@@ -58,13 +58,13 @@ def execute(url: str, statement: str) -> None:
         connection.execute(statement.encode())
 
 
-def test_it_answers(read_only: Address) -> None:
+def test_queries_work(read_only: Address) -> None:
     with Store(read_only(True)) as store:
         assert links(store) == {("a", "b")}
         assert store.verify()[0] == 1
 
 
-def test_it_refuses_writes_and_answers_on(read_only: Address) -> None:
+def test_writes_are_refused_and_queries_still_work(read_only: Address) -> None:
     with Store(read_only(True)) as store:
         before = row_counts(store)
         for _ in range(2):
@@ -74,12 +74,12 @@ def test_it_refuses_writes_and_answers_on(read_only: Address) -> None:
         assert links(store) == {("a", "b")}
 
 
-def test_no_store_is_made_in_it(read_only: Address) -> None:
+def test_no_store_is_created(read_only: Address) -> None:
     with refused(StoreReadOnly, "takes no writes"):
         Store(read_only(False))
 
 
-def test_a_read_only_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_read_only_file(tmp_path: Path) -> None:
     with refused(StoreUnavailable, "nowhere.db"):
         Store(f"sqlite:///file:{tmp_path}/nowhere.db?mode=ro&uri=true")
     assert list(tmp_path.iterdir()) == []

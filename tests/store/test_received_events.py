@@ -1,4 +1,4 @@
-"""Real events of other producers, as OpenLineage and Marquez keep them for tests: taken in, and understood."""
+"""Real events of other producers, from the tests of OpenLineage and Marquez: ingested, and understood."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater.errors import EventRefused
 from headwater.model.names import Dataset, Endpoint
 from headwater.model.runs import RunState
 from headwater.store.store import Store
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import Json
 
 Pair = tuple[Endpoint, Endpoint]
@@ -32,7 +32,7 @@ def ingest(store: Store, folder: Path) -> None:
 
 
 def pairs(store: Store) -> set[Pair]:
-    """Every dataset-level edge that holds."""
+    """Every current dataset-level edge."""
     return {
         (node.endpoint, summary.dataset)
         for summary in store.datasets(limit=10_000)
@@ -70,8 +70,8 @@ def test_every_event_is_accepted(store: Store, shared_data: Path) -> None:
     assert store.verify()[0] == len(files)
 
 
-def test_what_is_off_specification_in_them_is_flagged_and_nothing_else(store: Store, shared_data: Path) -> None:
-    """The core schema holds for all; of the formats we mind the time's zone, and each facet's own schema counts."""
+def test_only_deviations_from_the_specification_are_flagged(store: Store, shared_data: Path) -> None:
+    """The core schema applies to all; of the formats only the zone of times is checked, and each facet's own schema."""
     found: dict[str, list[tuple[str, str]]] = {}
     for file in sorted((shared_data / "events").rglob("*.json")):
         problems = store.ingest(file.read_bytes()).problems
@@ -91,7 +91,7 @@ def test_airflow(store: Store, shared_data: Path) -> None:
 
 
 def test_a_spark_run_that_has_not_completed_has_datasets_and_no_edges(store: Store, shared_data: Path) -> None:
-    """Its three events are START and RUNNING; the rule is the seed's: lineage is recorded on success."""
+    """Its three events are START and RUNNING; lineage is recorded only on success."""
     ingest(store, shared_data / "events/compatibility-tests/spark_dataproc_simple_producer_test")
     assert pairs(store) == set()
     (run,) = store.runs()
@@ -112,7 +112,7 @@ def test_the_spark_run_gets_its_edge_when_it_completes(store: Store, shared_data
 
 
 def simple_run_event() -> Json:
-    """The scenario of this name in OpenLineage's compatibility tests, written anew: its run id is no UUID."""
+    """The scenario of this name in OpenLineage's compatibility tests, rewritten: its run id is not a UUID."""
     return {
         "eventTime": "2023-04-04T13:21:16.098Z",
         "eventType": "COMPLETE",
@@ -177,7 +177,7 @@ def test_an_event_without_a_run_id_is_refused_and_leaves_nothing(store: Store, s
         ("event_invalid_run_facet", "$.run.facets.parent.run.runId", ("run", "facets", "parent")),
     ],
 )
-def test_a_broken_facet_is_flagged_and_kept(
+def test_an_invalid_facet_is_flagged_and_stored(
     store: Store, shared_data: Path, file: str, path: str, kept_at: tuple[str, ...]
 ) -> None:
     body = (shared_data / f"events-negative/openlineage-fluentd-proxy/{file}.json").read_bytes()
@@ -193,7 +193,7 @@ def test_a_broken_facet_is_flagged_and_kept(
     assert (detail.run.state, detail.run.parent_run_id) == (RunState.COMPLETE, None)
 
 
-def test_a_broken_input_facet_is_flagged_and_kept(store: Store, shared_data: Path) -> None:
+def test_an_invalid_input_facet_is_flagged_and_stored(store: Store, shared_data: Path) -> None:
     """`dataQualityMetrics` of an input requires its column metrics."""
     file = shared_data / "events-negative/openlineage-fluentd-proxy/event_invalid_input_dataset_facet.json"
     receipt = store.ingest(file.read_bytes())
@@ -205,7 +205,7 @@ def test_a_broken_input_facet_is_flagged_and_kept(store: Store, shared_data: Pat
     assert use.io_facets == sent
 
 
-def test_the_body_is_kept_byte_for_byte(store: Store, shared_data: Path) -> None:
+def test_the_body_is_stored_byte_for_byte(store: Store, shared_data: Path) -> None:
     from sqlalchemy import select
 
     from headwater.store.schema.tables import event

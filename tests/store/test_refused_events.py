@@ -1,4 +1,4 @@
-"""A refused event leaves no trace."""
+"""A refused event leaves nothing in the store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater.errors import EventRefused, QueryError
 from headwater.formats.openlineage.event import RawEvent
 from headwater.model.audit import Actor
 from headwater.store.store import Store
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import facet, run_event, used, written_in_part
 
 REFUSED: dict[str, RawEvent] = {
@@ -33,7 +33,7 @@ REFUSED: dict[str, RawEvent] = {
 
 
 @pytest.mark.parametrize("raw", REFUSED.values(), ids=REFUSED)
-def test_nothing_is_left(store: Store, raw: RawEvent) -> None:
+def test_a_refused_event_leaves_nothing(store: Store, raw: RawEvent) -> None:
     store.ingest(run_event(run="before", inputs=["a"], outputs=["b"]))
     before, head = row_counts(store), store.verify()
     with pytest.raises(EventRefused):
@@ -45,14 +45,15 @@ def test_nothing_is_left(store: Store, raw: RawEvent) -> None:
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800"])
-def test_an_actor_no_database_can_hold_is_refused_before_anything_is_stored(store: Store, text: str) -> None:
-    with pytest.raises(QueryError, match="which no database text can"):
+def test_an_actor_that_no_database_can_store_is_refused(store: Store, text: str) -> None:
+    with pytest.raises(QueryError, match="which a database cannot store"):
         store.ingest(run_event(), actor=Actor(text))
     assert set(row_counts(store).values()) == {0}
 
 
-def test_a_column_name_no_database_can_hold_is_flagged_and_passed_over(store: Store) -> None:
-    """The event is good but for one facet: that is said, the rest of the facet counts, and all of it is kept."""
+def test_a_column_name_that_no_database_can_store_is_flagged_and_skipped(store: Store) -> None:
+    """The event is valid except for one facet: the problem is reported, the rest of the facet counts, and all of it
+    is stored."""
     source = {"namespace": "warehouse", "name": "a", "field": "c"}
     said = facet(fields={"nul \x00": {"inputFields": [source]}, "c": {"inputFields": [source]}})
     receipt = store.ingest(run_event(inputs=["a"], outputs=[used("x", facets={"columnLineage": said})]))

@@ -1,4 +1,4 @@
-"""A stale edge retires without losing history, and every moment can be asked about."""
+"""A stale edge retires without losing history, and every past time can be queried."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from headwater.model.runs import RunState
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import at, column_lineage, run_event, run_id, used
 
 
@@ -20,7 +20,7 @@ def test_an_input_no_longer_read_retires_its_edge(store: Store) -> None:
     assert links(store) == {("b", "x")}
 
 
-def test_the_past_stays_as_it_was(store: Store) -> None:
+def test_the_past_does_not_change(store: Store) -> None:
     write(store, 10, "a", "b")
     write(store, 20, "b", "c")
     assert links(store, as_of=at(9)) == set()
@@ -30,7 +30,7 @@ def test_the_past_stays_as_it_was(store: Store) -> None:
     assert links(store, as_of=at(1000)) == links(store) == {("b", "x"), ("c", "x")}
 
 
-def test_the_rows_of_a_run_say_until_when_they_held(store: Store) -> None:
+def test_the_lineage_rows_of_a_run_have_an_end(store: Store) -> None:
     write(store, 10, "a")
     write(store, 20, "b")
     (old,) = store.run(run_id("job at 10")).edges
@@ -39,14 +39,14 @@ def test_the_rows_of_a_run_say_until_when_they_held(store: Store) -> None:
     assert (new.consumed_at, new.valid_to) == (at(20), None)
 
 
-def test_an_edge_that_comes_back_holds_twice(store: Store) -> None:
+def test_an_edge_that_reappears_has_two_periods(store: Store) -> None:
     for minute, source in ((10, "a"), (20, "b"), (30, "a")):
         write(store, minute, source)
     expected = {5: set(), 15: {("a", "x")}, 25: {("b", "x")}, 35: {("a", "x")}}
     assert {minute: links(store, as_of=at(minute)) for minute in expected} == expected
 
 
-def test_a_run_that_arrives_late_finds_its_place_in_time(store: Store) -> None:
+def test_a_late_run_is_put_in_order(store: Store) -> None:
     write(store, 10, "a")
     write(store, 30, "c")
     write(store, 20, "b")
@@ -73,7 +73,7 @@ def test_a_failed_run_retires_nothing(store: Store) -> None:
     assert links(store) == {("a", "x")}
 
 
-def test_a_retirement_is_taken_back_with_the_run_behind_it(store: Store) -> None:
+def test_a_retirement_is_undone_with_its_run(store: Store) -> None:
     write(store, 10, "a")
     write(store, 20, "b")
     store.ingest(run_event("FAIL", run="job at 20", minute=21))
@@ -83,14 +83,14 @@ def test_a_retirement_is_taken_back_with_the_run_behind_it(store: Store) -> None
     assert store.run(run_id("job at 20")).run.state is RunState.FAIL
 
 
-def test_a_run_that_reads_nothing_any_more_retires_all(store: Store) -> None:
+def test_a_run_without_inputs_retires_all(store: Store) -> None:
     write(store, 10, "a", "b")
     write(store, 20)
     assert links(store) == set()
     assert links(store, as_of=at(15)) == {("a", "x"), ("b", "x")}
 
 
-def test_repetition_keeps_one_edge_since_its_beginning(store: Store) -> None:
+def test_repeated_runs_keep_one_edge_since_the_first(store: Store) -> None:
     for minute in range(10, 60, 10):
         write(store, minute, "a")
     assert {minute: links(store, as_of=at(minute)) for minute in (5, 10, 35, 60)} == {
@@ -106,7 +106,7 @@ def test_repetition_keeps_one_edge_since_its_beginning(store: Store) -> None:
 
 
 @pytest.mark.parametrize("ask", ["upstream", "downstream"])
-def test_columns_retire_too(store: Store, ask: str) -> None:
+def test_column_edges_retire_too(store: Store, ask: str) -> None:
     for minute, source in ((10, "old"), (20, "new")):
         said = column_lineage({"c": [("a", source)]})
         store.ingest(
@@ -120,8 +120,8 @@ def test_columns_retire_too(store: Store, ask: str) -> None:
         assert names(store.downstream("a", column="old", as_of=at(15))) == ["x#c"]
 
 
-def test_a_whole_path_as_of_a_moment(store: Store) -> None:
-    """The far end changed before the near one: each moment has its own way through."""
+def test_a_path_as_of_a_time(store: Store) -> None:
+    """The far end changed before the near one: each time has its own path."""
     write(store, 10, "a1", job="first", output="m")
     write(store, 20, "m", job="second", output="x")
     write(store, 30, "a2", job="first", output="m")
@@ -132,7 +132,7 @@ def test_a_whole_path_as_of_a_moment(store: Store) -> None:
     assert names(store.downstream("a1", as_of=at(25))) == ["m", "x"]
 
 
-def test_a_moment_without_a_zone_is_utc(store: Store) -> None:
+def test_a_time_without_a_zone_is_utc(store: Store) -> None:
     write(store, 10, "a")
     write(store, 20, "b")
     assert names(store.upstream("x", as_of=at(15).replace(tzinfo=None))) == ["a"]

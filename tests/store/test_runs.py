@@ -1,4 +1,4 @@
-"""What ran, when, under which run id."""
+"""Runs: their state, times, and ids."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_nominal_times(store: Store) -> None:
 
 
 @pytest.mark.parametrize("end", [None, "soon", 7])
-def test_a_nominal_end_that_is_none(store: Store, end: object) -> None:
+def test_an_invalid_nominal_end(store: Store, end: object) -> None:
     nominal = facet(nominalStartTime="2026-11-15T00:00:00+01:00", nominalEndTime=end)
     store.ingest(run_event(run_facets={"nominalTime": nominal}))
     run = store.run(run_id("run")).run
@@ -129,14 +129,14 @@ def test_facets_of_a_run_accumulate(store: Store) -> None:
     assert store.run(run_id("run")).run_facets == {"processing_engine": second, "custom": facet(a=1)}
 
 
-def test_the_job_of_a_run_is_what_its_last_event_says(store: Store) -> None:
+def test_the_job_of_a_run_is_that_of_its_last_event(store: Store) -> None:
     store.ingest(run_event("COMPLETE", job="renamed", inputs=["a"], outputs=["x"], minute=2))
     store.ingest(run_event("START", job="early", minute=1))
     assert store.run(run_id("run")).run.job == named_job("renamed")
     assert store.upstream("x").nodes[0].via.job == named_job("renamed")
 
 
-def test_problems_of_all_events_are_told(store: Store) -> None:
+def test_problems_of_all_events_are_listed(store: Store) -> None:
     off = run_event("START")
     del off["schemaURL"]
     store.ingest(off)

@@ -9,7 +9,7 @@ import pytest
 from headwater.model.lineage import Basis, EdgeType, Origin
 from headwater.model.runs import RunState
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import at, ds, named_job, run_event, run_id
 
 
@@ -18,7 +18,7 @@ def test_a_completed_run_links_every_input_to_every_output(store: Store) -> None
     assert links(store) == {("a", "x"), ("b", "x"), ("a", "y"), ("b", "y")}
 
 
-def test_an_edge_says_who_made_it_and_what_it_rests_on(store: Store) -> None:
+def test_an_edge_has_its_job_and_its_basis(store: Store) -> None:
     store.ingest(run_event(run="monday", job="load", inputs=["a"], outputs=["x"], minute=3))
     (node,) = store.upstream("x").nodes
     assert node.endpoint == ds("a")
@@ -28,7 +28,7 @@ def test_an_edge_says_who_made_it_and_what_it_rests_on(store: Store) -> None:
     assert (node.via.origin, node.via.basis, node.via.type) == (Origin.RUN, Basis.INPUTS, EdgeType.DERIVED_FROM)
 
 
-def test_the_lineage_rows_of_a_run_carry_the_time_of_consumption(store: Store) -> None:
+def test_the_lineage_rows_of_a_run_have_the_time_of_consumption(store: Store) -> None:
     store.ingest(run_event(run="monday", job="load", inputs=["a"], outputs=["x"], minute=3))
     (edge,) = store.run(run_id("monday")).edges
     assert (edge.upstream, edge.downstream) == (ds("a"), ds("x"))
@@ -102,7 +102,7 @@ def test_two_spellings_of_one_event_are_one_event(store: Store) -> None:
 
 
 @pytest.mark.parametrize("failure", ["FAIL", "ABORT"])
-def test_a_failure_after_completion_takes_the_edges_back(store: Store, failure: str) -> None:
+def test_a_failure_after_completion_removes_the_edges(store: Store, failure: str) -> None:
     store.ingest(run_event("COMPLETE", inputs=["a"], outputs=["x"], minute=1))
     store.ingest(run_event(failure, minute=2))
     assert links(store) == set()
@@ -120,7 +120,7 @@ def test_a_failure_before_completion_does_not_count(store: Store) -> None:
     assert store.run(run_id("run")).run.state is RunState.COMPLETE
 
 
-def test_a_failure_taken_back_by_a_later_completion(store: Store) -> None:
+def test_a_failure_overruled_by_a_later_completion(store: Store) -> None:
     for event_type, minute in (("COMPLETE", 1), ("FAIL", 2), ("COMPLETE", 3)):
         store.ingest(run_event(event_type, inputs=["a"], outputs=["x"], minute=minute))
     assert links(store) == {("a", "x")}

@@ -1,4 +1,4 @@
-"""Several names, one dataset."""
+"""Datasets with several names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from headwater.errors import UnknownDataset
 from headwater.model.names import Dataset
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import Json, at, dataset_event, deleted, ds, facet, from_dataset, run_event, symlinks, used
 
 ALIAS = Dataset("catalog", "db.orders")
@@ -23,7 +23,7 @@ def by_alias(name: str = "db.orders") -> Json:
     return used(name, namespace="catalog")
 
 
-def test_an_alias_answers_for_the_dataset(store: Store) -> None:
+def test_an_alias_resolves_to_the_dataset(store: Store) -> None:
     store.ingest(run_event(inputs=["a"], outputs=[physical()]))
     for asked in (ALIAS, "db.orders", "catalog/db.orders", ds("path"), "path"):
         answer = store.upstream(asked)
@@ -66,7 +66,7 @@ def test_columns_and_partitions_follow_the_alias(store: Store) -> None:
 
 
 def test_an_alias_moves_with_its_table(store: Store) -> None:
-    """The catalog name follows the later claim; the old place keeps what was written to it by its own name."""
+    """The catalog name follows the later claim; the old location keeps what was written under its own name."""
     store.ingest(run_event(run="1", job="1", inputs=["a"], outputs=[physical("old")], minute=1))
     store.ingest(run_event(run="2", job="2", inputs=[by_alias()], outputs=["x"], minute=2))
     assert names(store.upstream("x")) == ["old", "a"]
@@ -82,7 +82,7 @@ def test_a_claim_that_arrives_late_does_not_win(store: Store) -> None:
     assert store.dataset("db.orders").summary.dataset == ds("new")
 
 
-def test_an_alias_given_up_stands_for_itself_again(store: Store) -> None:
+def test_a_withdrawn_alias_is_a_dataset_again(store: Store) -> None:
     store.ingest(run_event(inputs=[by_alias()], outputs=["x"], minute=1))
     store.ingest(dataset_event(physical(), minute=2))
     assert names(store.upstream("x")) == ["path"]
@@ -108,7 +108,7 @@ def test_aliases_chain(store: Store) -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_two_that_claim_each_other_end_in_one(store: Store, order: tuple[int, int]) -> None:
+def test_two_that_claim_each_other_are_one_dataset(store: Store, order: tuple[int, int]) -> None:
     events = [
         dataset_event(used("a", namespace="n", facets={"symlinks": symlinks("b", namespace="n")}), minute=1),
         dataset_event(used("b", namespace="n", facets={"symlinks": symlinks("a", namespace="n")}), minute=2),
@@ -120,7 +120,7 @@ def test_two_that_claim_each_other_end_in_one(store: Store, order: tuple[int, in
         assert store.dataset(Dataset("n", name)).summary.dataset == Dataset("n", "a")
 
 
-def test_a_circle_of_three_ends_in_one(store: Store) -> None:
+def test_a_cycle_of_three_aliases_is_one_dataset(store: Store) -> None:
     for minute, (name, alias) in enumerate([("a", "b"), ("b", "c"), ("c", "a")]):
         claim = used(name, namespace="n", facets={"symlinks": symlinks(alias, namespace="n")})
         store.ingest(dataset_event(claim, minute=minute))
@@ -146,7 +146,7 @@ def test_reading_one_name_and_writing_the_other_is_a_self_loop(store: Store) -> 
     assert (answer.nodes, answer.in_cycle) == ((), True)
 
 
-def test_facets_said_under_any_name_come_together(store: Store) -> None:
+def test_facets_of_all_names_are_merged(store: Store) -> None:
     store.ingest(dataset_event(physical(), minute=1))
     ownership = facet(owners=[{"name": "team"}])
     store.ingest(dataset_event(used("db.orders", namespace="catalog", facets={"ownership": ownership}), minute=2))
@@ -155,7 +155,7 @@ def test_facets_said_under_any_name_come_together(store: Store) -> None:
     assert set(detail.facets) == {"symlinks", "ownership"}
 
 
-def test_a_declaration_made_under_an_alias_is_the_datasets_own(store: Store) -> None:
+def test_a_declaration_under_an_alias_belongs_to_the_dataset(store: Store) -> None:
     lineage = facet(inputs=[from_dataset("a")])
     store.ingest(dataset_event(used("db.orders", namespace="catalog", facets={"lineage": lineage}), minute=1))
     store.ingest(dataset_event(physical(), minute=2))

@@ -1,4 +1,4 @@
-"""How far a walk goes: depth, the cap, cycles and diamonds."""
+"""The extent of a walk: depth, the cap, cycles and diamonds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from headwater.errors import QueryError
 from headwater.model.answers import Direction
 from headwater.store.store import Store
-from tests.store.reading import depths, names
+from tests.store.short_answers import depths, names
 from tests.support.events import chain, column_lineage, read_in_part, run_event, used, written_in_part
 
 
@@ -24,7 +24,7 @@ def test_depth_is_the_number_of_hops(store: Store) -> None:
     assert depths(store.downstream("a")) == {"b": 1, "c": 2, "d": 3}
 
 
-def test_a_depth_that_cuts_says_truncated(store: Store) -> None:
+def test_a_limiting_depth_is_reported_as_truncated(store: Store) -> None:
     link(store, "ab", "bc", "cd")
     cut = store.upstream("d", depth=2)
     assert (names(cut), cut.truncated, cut.max_depth) == (["c", "b"], True, 2)
@@ -44,7 +44,7 @@ def test_the_cap_of_one_hundred_on_a_chain_of_120(store: Store) -> None:
     assert store.impact("step-0").truncated
 
 
-def test_a_chain_of_exactly_one_hundred_is_whole(store: Store) -> None:
+def test_a_chain_of_exactly_one_hundred_is_complete(store: Store) -> None:
     store.ingest_many(chain(100))
     answer = store.upstream("step-100")
     assert (len(answer.nodes), answer.truncated) == (100, False)
@@ -77,13 +77,13 @@ def test_a_cycle_of_two_ends(store: Store, direction: Direction) -> None:
     assert (names(answer), answer.in_cycle, answer.truncated) == (["b"], True, False)
 
 
-def test_a_cycle_on_the_way_is_not_a_cycle_of_the_question(store: Store) -> None:
+def test_a_cycle_on_the_path_is_not_a_cycle_of_the_start(store: Store) -> None:
     link(store, "ab", "ba", "bc")
     answer = store.upstream("c")
     assert (depths(answer), answer.in_cycle) == ({"b": 1, "a": 2}, False)
 
 
-def test_a_cycle_seen_only_at_the_cut_is_seen(store: Store) -> None:
+def test_a_cycle_at_the_depth_limit_is_detected(store: Store) -> None:
     link(store, "ab", "ba")
     answer = store.downstream("a", depth=1)
     assert (names(answer), answer.in_cycle, answer.truncated) == (["b"], True, False)
@@ -113,7 +113,7 @@ def test_a_diamond_has_each_node_once(store: Store) -> None:
     assert depths(answer) == {"d": 1, "b": 2, "c": 2, "a": 3}
 
 
-def test_the_shortest_way_gives_the_depth(store: Store) -> None:
+def test_the_shortest_path_gives_the_depth(store: Store) -> None:
     link(store, "ab", "bc", "cd", "ad")
     assert depths(store.upstream("d")) == {"a": 1, "c": 1, "b": 2}
 
@@ -146,7 +146,7 @@ def test_a_path_runs_along_edges(store: Store) -> None:
     assert [step.endpoint.name for step in by_name["b"].path] == ["c", "b"]
 
 
-def test_a_dataset_without_edges_answers_empty(store: Store) -> None:
+def test_a_dataset_without_edges_has_an_empty_answer(store: Store) -> None:
     store.ingest(run_event(inputs=["alone"]))
     answer = store.upstream("alone")
     assert (answer.nodes, answer.truncated, answer.in_cycle) == ((), False, False)

@@ -1,4 +1,4 @@
-"""Versions apart from their datasets: as they were told of, and as runs read and wrote them."""
+"""Versions of datasets: as they were reported, and as runs read and wrote them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, column_lineage, d
 X = Dataset(NAMESPACE, "x")
 
 
-def said(text: str) -> dict[str, object]:
+def reported(text: str) -> dict[str, object]:
     return {"documentation": {"description": text}}
 
 
-def test_what_was_said_of_each_version(store: Store) -> None:
-    store.ingest(run_event("START", run="1", outputs=[used("x", facets=said("begun"))], minute=0))
-    store.ingest(run_event(run="1", outputs=[used("x", facets=said("first"))], minute=1))
-    store.ingest(run_event(run="2", inputs=[used("x", facets=said("as read"))], outputs=[used("x")], minute=2))
-    declared = {**said("declared"), "columnLineage": column_lineage({"c": [("raw", "p")]})}
+def test_the_metadata_of_each_version(store: Store) -> None:
+    store.ingest(run_event("START", run="1", outputs=[used("x", facets=reported("begun"))], minute=0))
+    store.ingest(run_event(run="1", outputs=[used("x", facets=reported("first"))], minute=1))
+    store.ingest(run_event(run="2", inputs=[used("x", facets=reported("as read"))], outputs=[used("x")], minute=2))
+    declared = {**reported("declared"), "columnLineage": column_lineage({"c": [("raw", "p")]})}
     store.ingest(dataset_event(used("x", facets=declared), minute=3))
     listed = store.dataset(X).versions
     told = store.pages.version_facets(X, listed)
     assert [(one.run_id, facets) for one, facets in zip(listed, told, strict=True)] == [
         (None, declared),
         (run_id("2"), {}),  # it said something of what it read, and nothing of what it wrote
-        (run_id("1"), said("first")),
+        (run_id("1"), reported("first")),
     ]
 
 
@@ -43,7 +43,7 @@ def test_which_versions_runs_read_and_wrote(store: Store) -> None:
     assert behind.pages.run_versions([run_id("reads")]) == {}
 
 
-def test_what_the_latest_run_of_each_job_used(store: Store) -> None:
+def test_the_versions_of_the_latest_run_of_each_job(store: Store) -> None:
     store.ingest(run_event(run="1", inputs=["old"], outputs=["x"], minute=1))
     store.ingest(run_event(run="2", inputs=["a"], outputs=["x"], minute=2))
     job, nobody = Job(JOB_NAMESPACE, "job"), Job(JOB_NAMESPACE, "nobody")

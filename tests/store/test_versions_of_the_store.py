@@ -1,4 +1,4 @@
-"""A store made by another version of Headwater."""
+"""A store of another version of Headwater."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater.store.schema.migrations import HEAD, VERSION_TABLE
 from headwater.store.schema.upgrade import upgrade
 from headwater.store.store import Store
 from tests.store.one_line import refused
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import run_event
 
 SetVersion = Callable[[str], None]
@@ -22,7 +22,7 @@ SetVersion = Callable[[str], None]
 
 @pytest.fixture
 def set_version(durable_url: str) -> SetVersion:
-    """Makes the store, with one event in it, one of the given version."""
+    """Creates a store with one event and sets its version."""
     with Store(durable_url) as store:
         store.ingest(run_event(inputs=["a"], outputs=["b"]))
 
@@ -41,7 +41,7 @@ def test_a_store_of_this_version_opens(durable_url: str, set_version: SetVersion
         assert row_counts(store)["event"] == 1
 
 
-def test_a_newer_store_is_refused_and_left_alone(durable_url: str, set_version: SetVersion) -> None:
+def test_a_newer_store_is_refused_and_unchanged(durable_url: str, set_version: SetVersion) -> None:
     set_version("9999")
     for create in (True, False):
         with refused(StoreTooNew, "9999", HEAD, "Upgrade Headwater"):
@@ -59,7 +59,7 @@ def test_a_newer_store_is_not_upgraded(durable_url: str, set_version: SetVersion
     database.close()
 
 
-def test_an_older_store_says_what_to_run(
+def test_an_older_store_names_the_upgrade_command(
     durable_url: str, set_version: SetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upgrading, "REVISIONS", ("0000", HEAD))
@@ -69,7 +69,7 @@ def test_an_older_store_says_what_to_run(
             Store(durable_url, create=create)
 
 
-def test_upgrading_what_is_up_to_date_does_nothing(durable_url: str, set_version: SetVersion) -> None:
+def test_upgrading_a_current_store_does_nothing(durable_url: str, set_version: SetVersion) -> None:
     set_version(HEAD)
     database = Database(durable_url)
     assert upgrade(database) == (HEAD, HEAD)

@@ -1,6 +1,7 @@
-"""What is hidden is not there: for questions, for proofs, and for those who write.
+"""Hidden objects do not exist for queries, proofs and writes.
 
-That every answer is right is for the oracles (``tests/oracles/test_visibility.py``); this is what they do not reach.
+That every answer is correct is tested by the oracles (``tests/oracles/test_visibility.py``); these tests cover the
+rest.
 """
 
 from __future__ import annotations
@@ -107,14 +108,14 @@ def test_a_pattern_that_no_namespace_can_have_is_refused() -> None:
 # -- names ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_short_name_is_not_ambiguous_where_the_other_is_hidden(store: Store) -> None:
+def test_a_short_name_is_not_ambiguous_if_the_other_is_hidden(store: Store) -> None:
     store.ingest(event("run", outputs=["open/orders", "vault/orders"]))
     with pytest.raises(AmbiguousDataset):
         store.dataset("orders")
     assert seen(store, "open").dataset("orders").summary.dataset == Dataset("open", "orders")
 
 
-def test_no_suggestion_tells_a_hidden_name(store: Store) -> None:
+def test_suggestions_contain_no_hidden_name(store: Store) -> None:
     store.ingest(event("run-open", outputs=["open/plain"]))
     store.ingest(event("run-vault", "vault", outputs=["vault/secret"]))
     with pytest.raises(UnknownDataset) as unknown:
@@ -127,8 +128,8 @@ def test_no_suggestion_tells_a_hidden_name(store: Store) -> None:
         seen(store, "nothing").dataset("plain")
 
 
-def test_a_dataset_is_seen_by_its_canonical_name_alone(store: Store) -> None:
-    """An alias leads to it only where the alias is seen as well."""
+def test_a_dataset_is_visible_by_its_canonical_name_only(store: Store) -> None:
+    """An alias resolves to it only if the alias is visible as well."""
     linked = event("run", outputs=["open/path"])
     linked["outputs"][0]["facets"] = {"symlinks": {"identifiers": [named("vault/table") | {"type": "TABLE"}]}}
     store.ingest(linked)
@@ -149,7 +150,7 @@ def test_a_dataset_is_seen_by_its_canonical_name_alone(store: Store) -> None:
 
 @pytest.fixture
 def proven(store: Store, tmp_path: Path) -> Store:
-    """Three runs with certificates, signed: one all open, one that reads from the vault, one of the vault."""
+    """Three runs with certificates, signed: one fully visible, one that reads a hidden dataset, one hidden."""
     told: Json = {"cdme.runManifest": {}, "nominalTime": {"nominalStartTime": "2026-11-15T00:00:00Z"}}
     runs = (
         ("open", "open", ["open/a"], ["open/b"]),
@@ -164,7 +165,7 @@ def proven(store: Store, tmp_path: Path) -> Store:
     return store
 
 
-def test_certificates_are_those_of_runs_seen_whole(proven: Store) -> None:
+def test_certificates_of_fully_visible_runs_only(proven: Store) -> None:
     assert {one.run_id for one in proven.certificates()} == {"open", "mixed", "vault"}
     through = seen(proven, "open")
     assert [one.run_id for one in through.certificates()] == ["open"]
@@ -176,7 +177,7 @@ def test_certificates_are_those_of_runs_seen_whole(proven: Store) -> None:
     assert through.verify_certificate(shown.certificate_id) == proven.verify_run("open")
 
 
-def test_evidence_is_that_of_runs_seen_whole(proven: Store) -> None:
+def test_evidence_of_fully_visible_runs_only(proven: Store) -> None:
     through = seen(proven, "open")
     assert through.bundle("open") == proven.bundle("open")
     assert through.verify_run("open") == proven.verify_run("open")
@@ -187,7 +188,7 @@ def test_evidence_is_that_of_runs_seen_whole(proven: Store) -> None:
             ask("vault")
 
 
-def test_a_bundle_brings_no_hidden_run_along(store: Store, tmp_path: Path) -> None:
+def test_a_bundle_contains_no_hidden_run(store: Store, tmp_path: Path) -> None:
     told: Json = {"cdme.runManifest": {}}
     store.ingest(event("before", "vault", outputs=["open/a"], facets=told))
     store.ingest(event("after", "open", inputs=["open/a"], outputs=["open/b"], minute=1, facets=told))
@@ -196,8 +197,8 @@ def test_a_bundle_brings_no_hidden_run_along(store: Store, tmp_path: Path) -> No
     assert b"vault" not in seen(store, "open").bundle("after")
 
 
-def test_a_chain_that_leads_through_a_hidden_certificate_is_no_evidence(proven: Store, tmp_path: Path) -> None:
-    """`later` is seen whole, but its certificate follows that of `mixed`, without which it would prove nothing."""
+def test_a_chain_through_a_hidden_certificate_is_no_evidence(proven: Store, tmp_path: Path) -> None:
+    """`later` is fully visible, but its certificate follows that of `mixed`, without which it would prove nothing."""
     proven.ingest(event("later", "open", outputs=["open/e"], minute=5, facets={"cdme.runManifest": {}}))
     proven.checkpoint(key=KeyRing.load(tmp_path / "key.pem"))
     assert proven.bundle("later")
@@ -205,7 +206,7 @@ def test_a_chain_that_leads_through_a_hidden_certificate_is_no_evidence(proven: 
         seen(proven, "open").bundle("later")
 
 
-def test_a_run_seen_in_part_shows_no_text_that_could_name_the_rest(proven: Store) -> None:
+def test_a_partly_visible_run_shows_no_free_text(proven: Store) -> None:
     whole, part = proven.run("mixed"), seen(proven, "open").run("mixed")
     assert {use.dataset.namespace for use in (*part.inputs, *part.outputs)} == {"open"}
     assert set(whole.job_facets) == {"sql", "jobType"}
@@ -214,7 +215,7 @@ def test_a_run_seen_in_part_shows_no_text_that_could_name_the_rest(proven: Store
     assert seen(proven, "open").run("open") == proven.run("open")
 
 
-def test_output_facets_are_those_of_runs_seen_whole(store: Store) -> None:
+def test_output_facets_of_fully_visible_runs_only(store: Store) -> None:
     for run, inputs in (("open", ["open/a"]), ("mixed", ["vault/s"])):
         made = event(run, inputs=inputs, outputs=["open/b"])
         made["outputs"][0]["outputFacets"] = {"headwater_rows": {"plan": f"reads {inputs[0]}"}}
@@ -223,7 +224,7 @@ def test_output_facets_are_those_of_runs_seen_whole(store: Store) -> None:
     assert [one.run_id for one in seen(store, "open").output_facets("headwater_rows")] == ["open"]
 
 
-def test_the_audit_log_is_that_of_what_is_seen(proven: Store) -> None:
+def test_only_visible_audit_entries(proven: Store) -> None:
     proven.access.add("somebody")
     proven.ingest({**event("-"), "run": None, "eventType": None, "job": {"namespace": "vault", "name": "open-job"}})
     through = seen(proven, "open")
@@ -243,7 +244,7 @@ def test_a_few_entries_among_very_many_are_found(store: Store) -> None:
     assert [entry.resource_id for entry in seen(store, "open").audit(limit=5)] == ["last", "first"]
 
 
-def test_only_what_is_seen_is_proven_to_be_in_the_log(proven: Store) -> None:
+def test_only_visible_entries_are_proven_to_be_in_the_log(proven: Store) -> None:
     through = seen(proven, "open")
     for entry in proven.audit():
         if entry in through.audit():
@@ -255,7 +256,7 @@ def test_only_what_is_seen_is_proven_to_be_in_the_log(proven: Store) -> None:
         through.inclusion(99)
 
 
-def test_what_is_about_the_store_as_a_whole_is_refused(proven: Store, tmp_path: Path) -> None:
+def test_queries_about_the_whole_store_are_refused(proven: Store, tmp_path: Path) -> None:
     through, ring = seen(proven, "open"), KeyRing.load(tmp_path / "key.pem")
     for ask in (
         through.verify,
@@ -323,21 +324,21 @@ HIDDEN = {
 
 
 @pytest.mark.parametrize("what", HIDDEN)
-def test_nobody_speaks_of_what_they_do_not_see(store: Store, what: str) -> None:
+def test_events_cannot_name_hidden_objects(store: Store, what: str) -> None:
     with pytest.raises(NamespaceRefused, match="The key is limited to namespaces: op"):
         seen(store, "op*").ingest(HIDDEN[what])
     assert store.audit() == []
     store.ingest(HIDDEN[what])
 
 
-def test_what_they_see_they_may_speak_of(store: Store) -> None:
+def test_events_can_name_visible_objects(store: Store) -> None:
     parent = {"run": {"runId": "vault-run"}, "job": {"namespace": "vault", "name": "j"}}
     seen(store, "op*").ingest(event("run", inputs=["open/a"], outputs=["opal/b"], facets={"parent": parent}))
     assert store.run("run").run.parent_run_id == "vault-run"
 
 
-def test_nobody_speaks_of_a_run_of_what_they_do_not_see(store: Store) -> None:
-    """Its job is what its last event says: they would take it over."""
+def test_events_cannot_name_runs_of_hidden_jobs(store: Store) -> None:
+    """A run's job is that of its last event: such an event would take the run over."""
     store.ingest(event("theirs", "vault", outputs=["vault/s"]))
     with pytest.raises(NamespaceRefused):
         seen(store, "open").ingest(event("theirs", "open", outputs=["open/b"], minute=1))
@@ -347,7 +348,7 @@ def test_nobody_speaks_of_a_run_of_what_they_do_not_see(store: Store) -> None:
     assert len(store.run("mine").outputs) == 2
 
 
-def test_one_refused_event_refuses_its_batch_and_nobody_elses(store: Store) -> None:
+def test_a_refused_event_refuses_only_its_own_batch(store: Store) -> None:
     store.ingest(event("theirs", "vault"))
     with pytest.raises(NamespaceRefused):
         seen(store, "open").ingest_many([event("mine"), event("theirs")])
@@ -355,8 +356,8 @@ def test_one_refused_event_refuses_its_batch_and_nobody_elses(store: Store) -> N
         store.run("mine")
 
 
-def test_nor_where_both_come_in_the_same_transaction(store: Store) -> None:
-    """Threads share commits, so that a run that is taken over may be as new as who takes it."""
+def test_events_cannot_name_hidden_runs_in_the_same_transaction(store: Store) -> None:
+    """Threads share commits, so the run and the event that would take it over may be equally new."""
     theirs, mine = read_event(event("run", "vault")), read_event(event("run", "open", minute=1))
     visibility = Visibility.of(["open"])
     with store._database.write() as conn, pytest.raises(NamespaceRefused):

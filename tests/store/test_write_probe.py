@@ -1,4 +1,4 @@
-"""Whether a store can be written: found out by writing, at once, and with nothing left behind."""
+"""Whether a store can be written: probed by a write, immediately, and without leaving anything."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def content(url: str) -> dict[str, Any]:
     return {"tables": sorted(names), **rows}
 
 
-def test_nothing_is_left_behind(store_url: str) -> None:
+def test_the_probe_leaves_nothing(store_url: str) -> None:
     probing = Database(store_url)
     with Store(store_url) as store:
         store.ingest(run_event(outputs=["x"]))
@@ -40,7 +40,7 @@ def test_nothing_is_left_behind(store_url: str) -> None:
 
 
 def test_it_does_not_wait_for_another_writer(store_url: str) -> None:
-    """Nor does it call the store unfit: somebody is writing."""
+    """Nor does it report the store as unavailable: another writer is active."""
     holder, probing = Database(store_url), Database(store_url)
     with Store(store_url):
         pass
@@ -59,7 +59,7 @@ def test_it_does_not_wait_for_another_writer(store_url: str) -> None:
     probing.close()
 
 
-def test_a_file_that_is_gone(sqlite_url: str) -> None:
+def test_a_missing_file(sqlite_url: str) -> None:
     with Store(sqlite_url):
         pass
     database = Database(sqlite_url)
@@ -70,7 +70,7 @@ def test_a_file_that_is_gone(sqlite_url: str) -> None:
     database.close()
 
 
-def test_a_postgresql_that_takes_no_writes(postgres_url: str) -> None:
+def test_a_read_only_postgresql(postgres_url: str) -> None:
     with Store(postgres_url):
         pass
     mark = "&" if "?" in postgres_url else "?"
@@ -99,6 +99,6 @@ with Store(sys.argv[1]):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows limits no process's files")
-def test_a_process_that_may_write_no_more(sqlite_url: str) -> None:
+def test_a_process_at_its_file_size_limit(sqlite_url: str) -> None:
     said = subprocess.run([sys.executable, "-c", LIMITED, sqlite_url], capture_output=True, text=True, check=True)
     assert said.stdout.startswith(f"StoreFull The store at {sqlite_url} is full: File too large.")

@@ -1,4 +1,4 @@
-"""A busy day: events of several jobs whose runs interleave, repeat, fail and come late."""
+"""A busy day: events of several jobs whose runs interleave, repeat, fail and arrive late."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.events import (
 
 
 def busy_day(runs: int, seed: int = 7) -> list[Json]:
-    """Three events for each run, and declarations in between; all different, in no order."""
+    """Three events for each run, with declarations in between; all different, in random order."""
     chance = random.Random(seed)
     events: list[Json] = []
     for number in range(runs):
@@ -62,7 +62,7 @@ def _run(number: int, chance: random.Random) -> list[Json]:
 
 
 def share(events: Sequence[Json], worker: int, workers: int) -> list[Json]:
-    """What one of the workers sends: a part that others send too, in an order of its own, some of it twice."""
+    """The events that one worker sends: some of them are sent by others too, in another order, and some twice."""
     chance = random.Random(worker)
     mine = [event for i, event in enumerate(events) if (i - worker) % workers in (0, 1, workers // 2)]
     mine += chance.sample(mine, len(mine) // 5)

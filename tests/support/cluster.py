@@ -3,11 +3,11 @@
     with SparkCluster() as cluster:
         done = cluster.run(script)  # an ordinary PySpark script, in a driver of its own
 
-Executors are then other processes than the driver, with a Python that has every package but headwater: what works in
-local mode only, or needs headwater where the user never installed it, shows.
+Executors are other processes than the driver, with a Python that has every package but headwater. So code that works
+only in local mode, or that needs headwater on executors, fails.
 
-Every daemon stands behind a shell that holds the reading end of a pipe and ends the daemon when the pipe closes: on
-`stop`, and also when we are killed and cannot clean up. Ending a worker ends its executors.
+Every daemon is the child of a shell that holds the reading end of a pipe and ends the daemon when the pipe closes: on
+`stop`, and also when the tests are killed and cannot clean up. Ending a worker ends its executors.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ SETTINGS = {
 
 
 class ClusterUnavailable(Exception):
-    """No cluster can be started here; the reason is one line for the test report."""
+    """A cluster cannot be started on this machine; the reason is one line for the test report."""
 
 
 class ClusterStartError(Exception):
-    """All that it needs is there, but the cluster did not start."""
+    """Everything needed is installed, but the cluster did not start."""
 
 
 class SparkCluster:
@@ -72,7 +72,7 @@ class SparkCluster:
     # -------------------------------------------------------------------------------------- life
 
     def start(self) -> None:
-        """Takes some ten seconds; raises ClusterUnavailable where there is no Java or no shell."""
+        """Takes about ten seconds; raises ClusterUnavailable without Java or a shell."""
         if self._folder is not None:
             raise ClusterStartError("This cluster is running already.")
         if (reason := why_missing("java")) is not None:
@@ -96,7 +96,7 @@ class SparkCluster:
             raise
 
     def stop(self) -> None:
-        """Ends every daemon and removes its files; nothing happens if none is running."""
+        """Ends every daemon and removes its files; does nothing if none is running."""
         daemons, self._daemons = self._daemons, []
         for daemon in reversed(daemons):  # the workers before the master
             assert daemon.stdin is not None
@@ -131,12 +131,12 @@ class SparkCluster:
 
     @property
     def config(self) -> dict[str, str]:
-        """What a session needs to be of this cluster. Its process needs `environment` as well."""
+        """The settings of a session on this cluster. Its process needs `environment` as well."""
         return {"spark.master": self.master_url, **SETTINGS}
 
     @property
     def environment(self) -> dict[str, str]:
-        """For a driver's process: a plain `SparkSession.builder.getOrCreate()` there is of this cluster."""
+        """For a driver's process: a plain `SparkSession.builder.getOrCreate()` there uses this cluster."""
         return os.environ | program_environment(self.master_url, self.config, str(self.executor_python))
 
     def run(self, script: str, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
@@ -178,7 +178,7 @@ class SparkCluster:
             time.sleep(0.2)
 
     def _workers_alive(self) -> int:
-        """By the master's word; -1 while it does not answer."""
+        """As the master reports it; -1 while it does not respond."""
         try:
             with urllib.request.urlopen(self._status_url, timeout=5) as answer:
                 return int(json.load(answer)["aliveworkers"])

@@ -1,4 +1,4 @@
-"""Pages of documentation that show commands and what they answer, held against what they do answer."""
+"""Pages with commands and their output, compared with the real output."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page, with the text that leads to it."""
+    """A fenced block of a page, with the text before it."""
 
     language: str
     before: str
     text: str
 
     def commands(self) -> list[tuple[str, str]]:
-        """Of a `console` block: each command, and what it answers."""
+        """For a `console` block: each command with its output."""
         found = re.split(r"^\$ (.*)\n", self.text, flags=re.MULTILINE)[1:]
         return list(zip(found[::2], found[1::2], strict=True))
 
@@ -37,7 +37,7 @@ def prose(page: str) -> str:
 
 
 def agrees(shown: str, answered: str) -> bool:
-    """`...` stands for anything: within a line, or for any number of lines."""
+    """Whether the output matches; `...` matches anything within a line, or any number of lines."""
     pattern = "".join(
         "(?:.*\n)*" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + "\n"
         for line in shown.splitlines()

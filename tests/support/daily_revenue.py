@@ -1,4 +1,4 @@
-"""examples/daily_revenue.py as whoever tries it runs it, and what it leaves: a store, and the records of its items."""
+"""Runs examples/daily_revenue.py as a user does; its results are a store and the records of its items."""
 
 from __future__ import annotations
 

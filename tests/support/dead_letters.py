@@ -1,4 +1,4 @@
-"""A pipeline that knows one currency, and sets aside what it cannot price."""
+"""A pipeline that knows one currency and writes dead letters for other currencies."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """DuckDB over folders of Parquet files: an engine that shares no code with Spark, to run the same query on fewer rows.
 
-    duck = Duck(folder)  # one folder a table
+    duck = Duck(folder)  # one folder per table
     duck.open({"orders__1": "orders", "orders__2": "orders"})
-    duck.restrict("orders__1", "orders", [("first", "part-0.parquet", 3)])  # what it holds when `run` says "first"
+    duck.restrict("orders__1", "orders", [("first", "part-0.parquet", 3)])  # its rows when `run` gets "first"
     duck.run("SELECT count(*) FROM orders__1", "first")
 
-A row is known by its file and its position there, as DuckDB itself counts it.
+A row is identified by its file and its position in it, as DuckDB counts it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Duck:
         self._connection.close()
 
     def function(self, name: str, function: Callable[..., Any], parameters: list[str], result: str) -> None:
-        """What a Python UDF is in Spark: it sees NULLs too."""
+        """A function with the semantics of a Python UDF in Spark: it receives NULLs too."""
         nulls_too = FunctionNullHandling.SPECIAL
         self._connection.create_function(name, function, [*parameters], result, null_handling=nulls_too)
 
@@ -60,13 +60,13 @@ class Duck:
         return self._connection.execute(f"SELECT _file, _row FROM whole_{table} ORDER BY ALL").fetchall()
 
     def open(self, tables: Mapping[str, str]) -> None:
-        """Under each of these names the whole of a table."""
+        """Makes each of these names a view of a whole table."""
         for name, table in tables.items():
             listed = ", ".join(f'"{column}"' for column in self.columns[table])
             self._connection.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT {listed} FROM whole_{table}")
 
     def restrict(self, name: str, table: str, kept: Iterable[tuple[str, str, int]]) -> None:
-        """The view ``name`` holds the rows of ``table`` that are kept for what the next `run` asks about."""
+        """Makes the view ``name`` contain the rows of ``table`` that are listed for the query of the next `run`."""
         triples = list(kept)
         said = pa.table(
             {

@@ -1,7 +1,7 @@
 """OpenLineage events, as small as a test needs them.
 
-A dataset is given by its bare name, which puts it into :data:`NAMESPACE`, or whole by :func:`used`. A run is given by
-a nickname, which :func:`run_id` turns into a UUID. Times are minutes after :data:`DAWN`.
+A dataset is given by its plain name, which puts it into :data:`NAMESPACE`, or in full by :func:`used`. A run is
+given by a nickname, from which :func:`run_id` makes a UUID. Times are minutes after :data:`DAWN`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def used(
     input_facets: Mapping[str, Any] | None = None,
     output_facets: Mapping[str, Any] | None = None,
 ) -> Json:
-    """A dataset with all that is said of it."""
+    """A dataset with all its facets."""
     use: Json = {"namespace": namespace, "name": name}
     for key, value in (("facets", facets), ("inputFacets", input_facets), ("outputFacets", output_facets)):
         if value is not None:
@@ -158,7 +158,7 @@ def schema(*columns: str) -> Json:
 def column_lineage(
     fields: Mapping[str, Iterable[ColumnSource]], *, dataset: Iterable[ColumnSource] | None = None
 ) -> Json:
-    """Both forms: the second, with ``dataset``, says once what decides about every row."""
+    """Both forms: the second, with ``dataset``, states dependencies of every row once."""
     body: Json = {
         "fields": {name: {"inputFields": [_input_field(s) for s in sources]} for name, sources in fields.items()}
     }
@@ -168,7 +168,7 @@ def column_lineage(
 
 
 def legacy_column_lineage(fields: Mapping[str, Iterable[ColumnSource]], kind: str, description: str) -> Json:
-    """The first form of the facet: one transformation a target column, and no word on each input."""
+    """The first form of the facet: one transformation per output column, none per input."""
     return facet(
         fields={
             name: {

@@ -1,11 +1,11 @@
-"""Jars that some tests and benchmarks give to Spark: pinned by version and SHA-256, fetched once into `.jars`.
+"""JARs for some tests and benchmarks: pinned by version and SHA-256, downloaded once into `.jars`.
 
     def test_merge(...):
         session = SparkSession.builder.config("spark.jars", jars_or_skip("delta"))...
 
-Each is fetched by Maven where it is installed, configured as this machine wants it, else by the Ivy that comes with
-pyspark. What cannot be had is named with its reason, and the tests that need it are reported as not run. A jar whose
-digest is wrong is an error: it is never used, and never passes for one that is missing.
+Each is downloaded by Maven if it is installed, with this machine's configuration, else by the Ivy of pyspark. A JAR
+that is unavailable is named with its reason, and the tests that need it are reported as not run. A JAR with a wrong
+digest is an error: it is never used, and never treated as missing.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ TIMEOUT = 300
 
 
 class JarsUnavailable(Exception):
-    """There is no such jar to be had here; the reason is one line for the test report."""
+    """The JAR is not available on this machine; the reason is one line for the test report."""
 
 
 class WrongJar(Exception):
-    """A jar came that is not the one pinned."""
+    """The downloaded JAR is not the pinned one."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def jars(name: str, spark: str | None = None) -> list[Path]:
 
 
 def jars_or_skip(*names: str) -> str:
-    """What to set `spark.jars` to; where one is not to be had, the test that asks is reported as not run."""
+    """The value of `spark.jars`; if a JAR is unavailable, the test is reported as not run."""
     try:
         return ",".join(str(file) for name in names for file in jars(name))
     except JarsUnavailable as unavailable:

@@ -1,6 +1,6 @@
-"""Which files of some folders any process opens, writes or removes, by Linux's own account (inotify).
+"""The files of some folders that any process opens, writes or removes, as Linux reports them (inotify).
 
-What reads a file in C leaves no trace in Python, and what reads a canary may keep quiet about it.
+Reading a file in C leaves no trace in Python, and code that reads a canary may not report it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HEAD = struct.Struct("iIII")
 
 
 class OpenedFiles:
-    """``folders`` are watched with all folders in them, from the beginning of the block."""
+    """Watches ``folders`` recursively, from the beginning of the block."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
         libc = ctypes.CDLL(None, use_errno=True)

@@ -29,7 +29,7 @@ FILE_NUMBER = 77
 
 
 def write_orders(file: Path, rows: int = 100) -> Path:
-    """The source: row `n` is of customer `n % 9`."""
+    """The source: row `n` has customer `n % 9`."""
     file.parent.mkdir(parents=True, exist_ok=True)
     ids = list(range(rows))
     pq.write_table(
@@ -41,7 +41,7 @@ def write_orders(file: Path, rows: int = 100) -> Path:
 def write_pair_tables(
     location: Path, run_id: str, orders: Path, rows: int = 100, row_group: int = 122_880
 ) -> dict[str, Any]:
-    """The entry of the facet; the tables are in `<location>/<run_id>/0`."""
+    """Returns the entry of the facet; the tables are in `<location>/<run_id>/0`."""
     folder = location / run_id / "0"
     ids = list(range(rows))
     outs = list(range(CUSTOMERS))

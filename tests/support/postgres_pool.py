@@ -1,7 +1,8 @@
-"""Databases with an empty store, for tests: emptied and lent again instead of made anew, which takes ten times as long.
+"""Databases with an empty store, for tests: emptied and reused instead of created, which takes ten times as long.
 
-A database whose structure a test has changed, a trigger it switched off for one, is dropped instead. Each is emptied
-over a connection that stays open: a new one would have to read the catalogue anew, which costs more than the emptying.
+A database whose structure a test has changed, for example by disabling a trigger, is dropped instead. Databases are
+emptied over a connection that stays open: a new one would read the catalog again, which costs more than the
+emptying.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A reverse proxy that shows a server below a path, as nginx or Traefik do: with the path removed, or passed on."""
+"""A reverse proxy that publishes a server below a path, like nginx or Traefik: with the path removed, or forwarded."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _OWN = ("connection", "keep-alive", "transfer-encoding", "te", "upgrade")
 
 @contextmanager
 def prefix_proxy(port: int, prefix: str, *, strips: bool, forwards: bool = False) -> Iterator[tuple[str, list[str]]]:
-    """The address below which the server at ``port`` is shown, and the paths that were asked for outside of it.
+    """The URL below which the server at ``port`` is published, and the paths that were requested outside of it.
 
-    ``forwards``: it says whom it was asked by, as a proxy in front of others does.
+    ``forwards``: it sends forwarding headers, as a proxy in front of others does.
     """
     outside: list[str] = []
 

@@ -1,4 +1,4 @@
-"""A port on the loopback that leads to a Unix socket, for a client that knows only ports, such as a JDBC driver."""
+"""A port on loopback that leads to a Unix socket, for a client that supports only ports, such as a JDBC driver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from threading import Thread
 
 @contextmanager
 def relayed(socket: Path) -> Iterator[int]:
-    """The port; it is open as long as the block runs."""
+    """Yields the port; it is open during the block."""
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever, name="relay", daemon=True)
     thread.start()
@@ -34,7 +34,7 @@ async def _listen(socket: Path) -> asyncio.Server:
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Until one side is done; its end is passed on too."""
+    """Until one side closes; its end is forwarded too."""
     try:
         while data := await reader.read(65536):
             writer.write(data)
@@ -46,7 +46,7 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 
 async def _close(server: asyncio.Server) -> None:
-    """Connections that are still open end with us."""
+    """Connections that are still open are closed with the relay."""
     server.close()
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in others:

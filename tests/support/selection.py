@@ -9,7 +9,7 @@ import pytest
 
 
 def short_and_long(cases: Mapping[str, Any], long: Collection[str]) -> list[Any]:
-    """Parameters named as the cases are. ``long`` are those whose every part another case of the family has as well."""
+    """Parameters with the names of the cases. ``long`` are cases that other cases of the family cover completely."""
     assert set(long) < cases.keys(), f"not among the cases: {set(long) - cases.keys()}"
     return [
         pytest.param(case, id=name, marks=[pytest.mark.long] if name in long else []) for name, case in cases.items()

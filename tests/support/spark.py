@@ -1,7 +1,7 @@
-"""One Spark application for all tests of a process that need one, and a session of its own for each folder of tests.
+"""One Spark application for all tests of a process that need one, and a session for each folder of tests.
 
-A session has its own temporary views, current database and SQL settings, so no folder meets what another left behind.
-Catalog and JVM are shared: databases need names of their own, and the JVM starts once.
+A session has its own temporary views, current database and SQL settings, so folders do not affect each other.
+Catalog and JVM are shared: databases need unique names, and the JVM starts once.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _application: list[SparkSession] = []
 
 
 def short_job_environment(master: str = "local[2]") -> dict[str, str]:
-    """For a program of PySpark in a process of its own."""
+    """For a PySpark program in a process of its own."""
     return {"HEADWATER_SPARK_MASTER": master, **program_environment(master, SHORT_JOB)}
 
 
 def program_environment(master: str, settings: Mapping[str, str], python: str = sys.executable) -> dict[str, str]:
-    """``settings`` are properties of Java, which Spark reads too: see tests/harness/java.py. ``python`` runs UDFs."""
+    """``settings`` are Java properties, which Spark reads too: see tests/harness/java.py. ``python`` runs UDFs."""
     properties = [f'"-D{name}={value}"' for name, value in settings.items()]
     return {
         "MASTER": master,
@@ -71,7 +71,7 @@ def program_environment(master: str, settings: Mapping[str, str], python: str = 
 
 @contextmanager
 def spark_session(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[SparkSession]:
-    """A new session with these SQL settings. Skips, with the reason, where there is no Java."""
+    """A new session with these SQL settings. Skips, with the reason, if there is no Java."""
     if (reason := why_missing("java")) is not None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
     if not _application:
@@ -84,7 +84,7 @@ def spark_session(settings: Mapping[str, str] = MappingProxyType({})) -> Iterato
 
 
 def activate(session: SparkSession) -> None:
-    """Make it the session that `SparkSession.builder.getOrCreate()` and calls without a session use."""
+    """Makes it the session that `SparkSession.builder.getOrCreate()` and calls without a session use."""
     from pyspark.sql import SparkSession
 
     owner: Any = SparkSession
@@ -99,7 +99,7 @@ def activate(session: SparkSession) -> None:
 
 
 def stop_application() -> None:
-    """At the end of a process of tests; nothing happens if none needed Spark."""
+    """At the end of a test process; does nothing if no test needed Spark."""
     while _application:
         session = _application.pop()
         activate(session)
@@ -110,7 +110,7 @@ def stop_application() -> None:
 
 @contextmanager
 def spark_application(folder: Path) -> Iterator[SparkSession]:
-    """The whole application, for a script that is a process of its own; its tables are in ``folder``."""
+    """The whole application, for a script in a process of its own; its tables are in ``folder``."""
     session = _start_application(folder)
     try:
         yield session

@@ -1,8 +1,8 @@
 """An unmodified PySpark script in a driver of its own.
 
-For what a session has from its start (jars, extensions, a cluster) and one JVM for all tests therefore cannot have. The
-settings reach the script as they reach a user's: a plain `SparkSession.builder.getOrCreate()` reads them from Spark's
-configuration folder.
+For settings that a session needs from its start (JARs, extensions, a cluster), which the shared JVM of the tests
+cannot have. The script gets the settings like a user's script: a plain `SparkSession.builder.getOrCreate()` reads
+them from Spark's configuration folder.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def driver_environment(configuration: Path, python: str = sys.executable) -> dic
 def run_script(
     script: str, *arguments: str, folder: Path, env: Mapping[str, str], timeout: float = 600
 ) -> subprocess.CompletedProcess[str]:
-    """In this Python, started in ``folder``, where the script is left to be read."""
+    """In this Python, started in ``folder``, where the script is written."""
     file = folder / "job.py"
     file.write_text(script)
     return subprocess.run(
@@ -65,7 +65,7 @@ def run_script(
 def run_driver(
     script: str, *arguments: str, folder: Path, settings: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """A local driver with these settings; without a Java the test that asks is reported as not run."""
+    """A local driver with these settings; without Java the test is reported as not run."""
     if (reason := why_missing("java")) is not None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
     write_configuration({**LOCAL, "spark.sql.warehouse.dir": f"{folder}/warehouse", **settings}, folder / "conf")

@@ -1,4 +1,4 @@
-"""What a session needs from its start to have Delta or Iceberg tables.
+"""The settings of a session with Delta or Iceberg tables.
 
 done = run_driver(script, folder=tmp_path, settings=delta_settings())
 """
@@ -11,7 +11,7 @@ from tests.support.jars import jars_or_skip
 
 
 def delta_settings() -> dict[str, str]:
-    """The session's own catalog is then Delta's: `CREATE TABLE t … USING delta`."""
+    """The session catalog is Delta's: `CREATE TABLE t … USING delta`."""
     return {
         "spark.jars": jars_or_skip("delta"),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

@@ -1,4 +1,4 @@
-"""A store as it was before some of its migrations: the tables that those made are taken away again."""
+"""Makes a store one of an earlier version: removes the tables that later migrations created."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MADE = re.compile(r'create_table\(\s*"(\w+)"')
 
 
 def take_back(store: Store, version: str) -> None:
-    """To ``version``, with what the tables of that version hold."""
+    """To ``version``, with the content of that version's tables."""
     later = [name for name in migrations.REVISIONS if name > version]
     folder = Path(migrations.__file__).parent / "versions"
     made = [

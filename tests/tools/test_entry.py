@@ -1,4 +1,4 @@
-"""`dev` is the one entry: its help, its errors, and the one line it has for an old Python."""
+"""`dev` is the only entry point: its help, its errors, and one line for an old Python."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_python_3_6_can_parse_it() -> None:
         ast.parse("if code := 1: pass", feature_version=(3, 6))
 
 
-def test_an_old_python_gets_one_line_and_nothing_of_tools() -> None:
+def test_an_old_python_gets_one_line_and_imports_no_tools() -> None:
     answer = subprocess.run(
         [sys.executable, "-c", WITH_PYTHON_36], cwd=ROOT, text=True, capture_output=True, check=False
     )
@@ -92,12 +92,12 @@ def test_every_option_of_the_tests_is_in_contributing() -> None:
     ],
     ids=" ".join,
 )
-def test_a_mistake_is_one_line(arguments: list[str], error: str) -> None:
+def test_wrong_usage_is_one_line(arguments: list[str], error: str) -> None:
     answer = dev(*arguments)
     assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"./dev: {error}\n")
 
 
-def test_an_unknown_benchmark_is_named_with_those_that_exist() -> None:
+def test_an_unknown_benchmark_lists_the_benchmarks() -> None:
     answer = dev("bench", "grahp")
     assert answer.returncode == 2
     assert answer.stderr.startswith("./dev: There is no benchmark 'grahp'. Benchmarks: ")

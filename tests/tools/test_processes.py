@@ -1,4 +1,4 @@
-"""What `./dev` starts: exit codes, and the environment variables that the child gets."""
+"""Processes that `./dev` starts: exit codes and environment variables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_signal_reaches_the_child_which_is_waited_for() -> None:
         assert parent.wait(timeout=60) == 7
 
 
-def test_variables_of_another_spark_or_python_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_another_spark_or_python_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in FOREIGN_VARIABLES:
         monkeypatch.setenv(name, "/of/the/user")
     monkeypatch.setenv("LANG", "C.UTF-8")
@@ -60,7 +60,7 @@ def test_variables_of_another_spark_or_python_are_left_out(monkeypatch: pytest.M
     assert tool_environment()["LANG"] == "C.UTF-8"
 
 
-def test_what_demo_and_tests_run_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_of_demo_and_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin")
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     venv = Venv(tmp_path / ".venv", MAIN_LOCK)
@@ -81,13 +81,13 @@ def program(path: Path, text: str) -> str:
     return str(path)
 
 
-def test_java_is_asked_for_its_version_and_home(tmp_path: Path) -> None:
+def test_java_reports_its_version_and_home(tmp_path: Path) -> None:
     answer = "    java.home = /opt/jdk 21 \n    java.specification.version = 21"
     java = program(tmp_path / "java", f"echo '{answer}' >&2")
     assert ask_java(java) == (21, Path("/opt/jdk 21"))
 
 
-def test_the_java_of_these_tests_answers() -> None:
+def test_the_java_of_these_tests_is_valid() -> None:
     home = os.environ.get("JAVA_HOME")
     if home is None:
         pytest.skip("not run: no JAVA_HOME")
@@ -97,7 +97,7 @@ def test_the_java_of_these_tests_answers() -> None:
 
 
 @pytest.mark.parametrize("text", ["exit 1", "echo version 21", "echo '  java.home = /opt' >&2"])
-def test_what_is_no_java_is_none(text: str, tmp_path: Path) -> None:
+def test_another_program_is_not_a_java(text: str, tmp_path: Path) -> None:
     assert ask_java(program(tmp_path / "java", text)) is None
     assert ask_java(str(tmp_path / "nowhere")) is None
 

@@ -1,4 +1,4 @@
-"""The set-up: stamps that tell when it is done, folders that are not its own, two set-ups at once."""
+"""The set-up: stamps that mark it as done, foreign folders, two concurrent set-ups."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_damaged_stamp_counts_as_none(text: str, venv: Venv) -> None:
     assert read_stamp(venv) == {}
 
 
-def test_what_decides_the_packages(tmp_path: Path) -> None:
+def test_what_determines_the_packages(tmp_path: Path) -> None:
     locks = [tmp_path / "a.lock", tmp_path / "b.lock"]
     for lock in locks:
         lock.write_text("duckdb==1.4.0\n")
@@ -59,7 +59,7 @@ def test_what_decides_the_packages(tmp_path: Path) -> None:
     assert packages_digest(Venv(folder, locks[1], java_lock=locks[0])) != before
 
 
-def test_a_folder_that_it_has_not_made_is_left_alone(venv: Venv) -> None:
+def test_a_foreign_folder_is_not_changed(venv: Venv) -> None:
     kept = venv.folder / "bin" / "python"
     kept.parent.mkdir(parents=True)
     kept.write_text("somebody's")
@@ -68,7 +68,7 @@ def test_a_folder_that_it_has_not_made_is_left_alone(venv: Venv) -> None:
     assert kept.read_text() == "somebody's"
 
 
-def test_an_unfinished_one_is_made_anew(venv: Venv, tmp_path: Path) -> None:
+def test_an_unfinished_venv_is_recreated(venv: Venv, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "kept").write_text("")
@@ -86,7 +86,7 @@ def test_an_unfinished_one_is_made_anew(venv: Venv, tmp_path: Path) -> None:
     assert prefix.stdout.decode().strip() == str(venv.folder)
 
 
-def test_a_place_where_no_venv_can_be(tmp_path: Path) -> None:
+def test_a_path_where_no_venv_can_be_created(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DevError, match="cannot make a venv: "):
         create_venv(tmp_path / "file")

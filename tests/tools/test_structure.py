@@ -28,7 +28,7 @@ def imported(path: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-def test_there_are_files_to_look_at() -> None:
+def test_there_are_files() -> None:
     assert len(FILES) > 10
 
 
@@ -46,7 +46,7 @@ def test_functions_and_modules_are_short(path: Path) -> None:
     assert [f.name for f in functions if (f.end_lineno or 0) - f.lineno >= LONGEST_FUNCTION] == []
 
 
-def test_no_circle_of_imports() -> None:
+def test_no_import_cycles() -> None:
     modules = {name_of(path).removesuffix(".py").replace("/", "."): path for path in FILES}
     waiting = {name: {other for other in imported(path) if other in modules} for name, path in modules.items()}
     while waiting:

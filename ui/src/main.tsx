@@ -22,7 +22,7 @@ const queries = new QueryClient({
 });
 
 const place = document.getElementById("page");
-if (place === null) throw new Error("index.html has no place for the page");
+if (place === null) throw new Error("index.html has no root element");
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

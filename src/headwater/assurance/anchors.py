@@ -13,7 +13,6 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from headwater.errors import AnchorUnusable, NoteInvalid
 from headwater.proof.notes import Checkpoint, Note
@@ -131,7 +130,7 @@ class ObjectStoreAnchor(Anchor):
             self._files, self._path = fs.FileSystem.from_uri(where)
         except (OSError, ValueError) as error:
             raise self._unusable(error) from None
-        self._selector: Any = fs.FileSelector(self._path, allow_not_found=True)
+        self._selector = fs.FileSelector(self._path, allow_not_found=True)
 
     def _names(self) -> list[str]:
         try:

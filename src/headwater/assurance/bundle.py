@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any
 
 from headwater.errors import EventRefused, EvidenceBroken, NoteInvalid
 from headwater.formats.openlineage.event import Event, reread_event
 from headwater.formats.openlineage.run_handoff import same_state, shared_datasets
-from headwater.model.bundles import HandedOn, VerifiedBundle
-from headwater.model.certificates import Certificate
+from headwater.model.bundles import RunHandoff, VerifiedBundle
+from headwater.model.certificates import Certificate, CertificateDocument
 from headwater.model.names import Job
 from headwater.proof.bundle import EvidenceBundle, KeyEntry, ProvenEntry
 from headwater.proof.history import KeyHistory, origin_of
@@ -68,8 +67,8 @@ class _BundleLog:
 
     def is_signed(self, trusted: str | None) -> None:
         history = KeyHistory(self.state.origin)
-        for each in self._bundle.keys:
-            self._follow(history, each)
+        for key_entry in self._bundle.keys:
+            self._follow(history, key_entry)
         key = history.at(self.state.size)
         if key is None or not self._note.is_signed_by(key):
             raise EvidenceBroken("The checkpoint", "it is not signed by the key in force" + (f", {key}" if key else ""))
@@ -80,12 +79,10 @@ class _BundleLog:
 
     def _follow(self, history: KeyHistory, key_entry: KeyEntry) -> None:
         self.has(key_entry.proven)
-        entry, before = key_entry.proven.entry, key_entry.proven.seq - 1
+        entry, before = key_entry.proven, key_entry.proven.seq - 1
         if not verify_consistency(before, self.state.size, key_entry.consistency, key_entry.root, self.state.root):
-            raise EvidenceBroken(
-                f"Entry {key_entry.proven.seq}", "the log that was signed does not go on from its state"
-            )
-        history.follow(key_entry.proven.seq, entry["event_type"], note_in(entry["details"]), lambda _: key_entry.root)
+            raise EvidenceBroken(f"Entry {entry.seq}", "the log that was signed does not go on from its state")
+        history.follow(entry.seq, entry.event_type, note_in(entry.details), lambda _: key_entry.root)
 
     def is_among(self, anchored: Sequence[Anchored]) -> None:
         for where, note in anchored:
@@ -107,13 +104,13 @@ class _BundleRun:
         self._bundle = bundle
         self._log = log
         self._events: dict[str, Event] = {}
-        self._issued: dict[int, Mapping[str, Any]] = {}
+        self._issued: dict[int, CertificateDocument] = {}
         """The documents of the run's certificates by the entry of each."""
 
     def verified(self, *, trusted: bool, anchored: bool | None) -> VerifiedBundle:
         self._match_events()
         self._check_certificates()
-        self._log.has(*(each.certificate for each in self._bundle.upstream))
+        self._log.has(*(upstream.certificate for upstream in self._bundle.upstream))
         upstream = tuple(self._verify_upstream(number) for number in range(len(self._bundle.upstream)))
         newest = self._newest()
         job = next(iter(self._events.values())).job
@@ -128,7 +125,7 @@ class _BundleRun:
             broken=()
             if newest is None
             else tuple(invariant.name for invariant in newest.invariants if not invariant.holds),
-            undecided=() if newest is None else tuple(each.name for each in newest.undecided),
+            undecided=() if newest is None else tuple(item.name for item in newest.undecided),
             upstream=upstream,
             origin=self._log.state.origin,
             checkpoint=self._log.state.size,
@@ -145,7 +142,7 @@ class _BundleRun:
         for entry in self._bundle.entries:
             if (entry.entry["resource_type"], entry.entry["resource_id"]) != ("run", self._bundle.run_id):
                 raise EvidenceBroken(f"Entry {entry.seq}", f"it is not about run {self._bundle.run_id}")
-            if entry.entry["event_type"] == INGESTED:
+            if entry.event_type == INGESTED:
                 self._match(entry, next(bodies, None))
         if next(bodies, None) is not None:
             raise EvidenceBroken(f"Event {len(self._events) + 1}", "there is no entry of it")
@@ -158,19 +155,19 @@ class _BundleRun:
             raise EvidenceBroken(what, "it is missing")
         event = _read(what, body)
         digest = _digest(event)
-        if digest != digest_in(proven.entry["details"]) or event.run_id != self._bundle.run_id:
+        if digest != digest_in(proven.details) or event.run_id != self._bundle.run_id:
             raise EvidenceBroken(what, "it is not the one that the log has in its place")
         self._events[digest] = event
 
     def _check_certificates(self) -> None:
         self._log.has(*self._bundle.chain)
-        before = {_document_hash(each): each for each in self._bundle.chain}
+        before: dict[str | None, ProvenEntry] = {_document_hash(entry): entry for entry in self._bundle.chain}
         needed: set[str | None] = set()
         superseded = None
         for entry in self._bundle.entries:
-            if entry.entry["event_type"] != ISSUED:
+            if entry.event_type != ISSUED:
                 continue
-            document = document_in(entry.seq, entry.entry["details"])
+            document = document_in(entry.seq, entry.details)
             what = f"Certificate {document['certificateId']}"
             if document["eventDigest"] not in self._events:
                 raise EvidenceBroken(what, "its event is not in the file")
@@ -183,22 +180,22 @@ class _BundleRun:
             superseded = document["certificateId"]
             before[_document_hash(entry)] = entry
             self._issued[entry.seq] = document
-        for each in self._bundle.chain:
-            if _document_hash(each) not in needed:
-                raise EvidenceBroken(f"Entry {each.seq}", "nothing in the file follows from it")
+        for entry in self._bundle.chain:
+            if _document_hash(entry) not in needed:
+                raise EvidenceBroken(f"Entry {entry.seq}", "no certificate in the file follows from it")
 
-    def _verify_upstream(self, number: int) -> HandedOn:
+    def _verify_upstream(self, number: int) -> RunHandoff:
         upstream = self._bundle.upstream[number]
         what = f"Upstream event {number + 1}"
         event = _read(what, upstream.event)
-        document = document_in(upstream.certificate.seq, upstream.certificate.entry["details"])
+        document = document_in(upstream.certificate.seq, upstream.certificate.details)
         verify_claims(document, event)
         datasets = shared_datasets(event, self._events.values())
         if not datasets:
             raise EvidenceBroken(what, "it wrote nothing that the run has read")
         newest = self._newest()
         input_states = {} if newest is None else newest.source_state_hashes
-        return HandedOn(
+        return RunHandoff(
             run_id=document["runId"],
             job=Job(document["namespace"], document["job"]),
             certificate_id=document["certificateId"],
@@ -223,14 +220,14 @@ def _digest(event: Event) -> str:
 
 
 def _document_hash(certificate: ProvenEntry) -> str:
-    return sha256(certificate.entry["details"].encode()).hexdigest()
+    return sha256(certificate.details.encode()).hexdigest()
 
 
-def _follows(document: Mapping[str, Any], before: ProvenEntry | None) -> bool:
+def _follows(document: CertificateDocument, before: ProvenEntry | None) -> bool:
     """Whether a certificate directly follows that of the entry ``before``, or is the first of its namespace."""
     if document["previousCertificateHash"] is None:
-        return bool(document["number"] == 0)
+        return document["number"] == 0
     if before is None:
         return False
-    previous = document_in(before.seq, before.entry["details"])
+    previous = document_in(before.seq, before.details)
     return (previous["namespace"], previous["number"] + 1) == (document["namespace"], document["number"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import attr
 from openlineage.client import event_v2 as ol
@@ -15,7 +14,7 @@ from openlineage.client.facet_v2 import (
     dataset_version_dataset,
     job_type_job,
 )
-from openlineage.client.generated.base import InputDatasetFacet, JobFacet
+from openlineage.client.generated.base import DatasetFacet, InputDatasetFacet, JobFacet
 from openlineage.client.serde import Serde
 
 from headwater.checks.measuring import RuleCounts
@@ -31,9 +30,9 @@ class QualityInputDatasetFacet(InputDatasetFacet):
     """The document of WIA-DATA-008."""
 
     measured_at: str
-    metrics: dict[str, Any]
-    validations: list[dict[str, Any]]
-    anomalies: list[dict[str, Any]]
+    metrics: dict[str, object]
+    validations: list[dict[str, object]]
+    anomalies: list[dict[str, object]]
     rows: int
 
     @staticmethod
@@ -61,14 +60,14 @@ def quality_events(
     rules: Sequence[Rule],
     counts: RuleCounts,
     report: QualityReport,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """``version`` is the table version that was read."""
     input_facets = {
         "dataQualityMetrics": _metrics(counts),
         "dataQualityAssertions": _assertions(rules, report),
         QUALITY_FACET: QualityInputDatasetFacet(**report.document(), producer=_PRODUCER),
     }
-    facets: dict[str, Any] = {}
+    facets: dict[str, DatasetFacet] = {}
     if version is not None:
         facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(version, producer=_PRODUCER)
     assert report.measured_at is not None
@@ -84,7 +83,7 @@ def quality_events(
     ]
 
 
-def _event(state: ol.RunState, run_id: str, job: Job, time: datetime, read: ol.InputDataset) -> dict[str, Any]:
+def _event(state: ol.RunState, run_id: str, job: Job, time: datetime, read: ol.InputDataset) -> dict[str, object]:
     kind = job_type_job.JobTypeJobFacet(
         processingType="BATCH", integration="HEADWATER", jobType="QUALITY", producer=_PRODUCER
     )
@@ -99,7 +98,7 @@ def _event(state: ol.RunState, run_id: str, job: Job, time: datetime, read: ol.I
         outputs=[],
         producer=_PRODUCER,
     )
-    document: dict[str, Any] = Serde.to_dict(event)
+    document: dict[str, object] = Serde.to_dict(event)
     return document
 
 

@@ -58,8 +58,8 @@ def add(
     from headwater.cli.render.access import key_created_text
 
     with open_store(store, create=True) as lineage:
-        made = lineage.access.add(name, scopes=scope or ["read"], namespaces=namespace or ["*"], expires_at=expires)
-    show(made, as_json, key_created_text)
+        created = lineage.access.add(name, scopes=scope or ["read"], namespaces=namespace or ["*"], expires_at=expires)
+    show(created, as_json, key_created_text)
 
 
 @access.command("list")
@@ -83,11 +83,11 @@ def revoke(
     from headwater.store.access.keys import can_manage_keys
 
     with open_store(store) as lineage:
-        could = any(map(can_manage_keys, lineage.access.keys()))
+        was_manageable = any(map(can_manage_keys, lineage.access.keys()))
         revoked = lineage.access.revoke(key)
-        can = any(map(can_manage_keys, lineage.access.keys()))
+        is_manageable = any(map(can_manage_keys, lineage.access.keys()))
     show(revoked, as_json, key_revoked_text)
-    if could and not can:
+    if was_manageable and not is_manageable:
         typer.echo(
             "Warning: no remaining key can manage keys over HTTP. "
             "Create one with `headwater access add NAME --scope admin`.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated, Protocol
 
 import typer
 from typer.core import TyperGroup
@@ -18,7 +19,6 @@ from headwater.cli.db import db
 from headwater.cli.demo import demo
 from headwater.cli.diff import diff
 from headwater.cli.doctor import doctor
-from headwater.cli.downstream import downstream
 from headwater.cli.exec import exec_
 from headwater.cli.export import export
 from headwater.cli.impact import impact
@@ -36,7 +36,7 @@ from headwater.cli.run import run
 from headwater.cli.runs import runs
 from headwater.cli.serve import serve
 from headwater.cli.trace import trace
-from headwater.cli.upstream import upstream
+from headwater.cli.upstream import downstream, upstream
 from headwater.cli.validate import validate
 from headwater.cli.verify import verify
 from headwater.cli.why_not import why_not
@@ -49,10 +49,17 @@ FILES = "Import and export"
 RECORDS = "Record ledger"
 
 
+class _HelpFormatter(Protocol):
+    """What is used of Click's formatter, whose module differs between versions of Typer."""
+
+    def section(self, name: str, /) -> AbstractContextManager[None]: ...
+    def write_dl(self, rows: list[tuple[str, str]], /) -> None: ...
+
+
 class GroupedCommands(TyperGroup):
     """Lists the commands under the headings of their groups, as plain text."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: object, formatter: _HelpFormatter) -> None:
         for heading, named in groupby(self.commands.items(), key=lambda item: getattr(item[1], "rich_help_panel", "")):
             with formatter.section(heading):
                 formatter.write_dl([(name, (command.help or "").split(".")[0] + ".") for name, command in named])

@@ -24,13 +24,13 @@ def bundle(
     as_json: JsonOption = False,
 ) -> None:
     """Write the evidence of a run to one file that can be verified without the store."""
-    from headwater.cli.render.bundle import bundle_text
+    from headwater.cli.render.bundle import WrittenBundle, bundle_text
 
     with open_store(store) as lineage:
         content = lineage.bundle(run_id)
     file = out or file_named(run_id, ".bundle.json")
     file.write_bytes(content)
-    show({"file": str(file), "bytes": len(content)}, as_json, bundle_text)
+    show(WrittenBundle(file=str(file), bytes=len(content)), as_json, bundle_text)
 
 
 def file_named(run_id: str, suffix: str) -> Path:

@@ -38,7 +38,7 @@ def upgrade(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> 
 @db.command()
 def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Copy the store to a file. Other processes can read and write meanwhile."""
-    from headwater.cli.render.database import backup_text
+    from headwater.cli.render.database import BackedUp, backup_text
     from headwater.store.engine.backup import backup as copy_store
     from headwater.store.engine.database import Database
 
@@ -47,32 +47,33 @@ def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: Json
         size = copy_store(database, file)
     finally:
         database.close()
-    show({"store": str(database), "file": str(file), "bytes": size}, as_json, backup_text)
+    show(BackedUp(store=str(database), file=str(file), bytes=size), as_json, backup_text)
 
 
 @db.command("max-direct-edges")
 def max_direct_edges(
     limit: Annotated[
-        int, typer.Argument(metavar="N", min=0, help="Maximum number of edges (inputs by outputs) of one run.")
+        int, typer.Argument(metavar="N", min=0, help="Maximum number of edges (inputs times outputs) of one run.")
     ],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Change above how many edges a run without stated lineage goes via the job, and fold all events again."""
-    from dataclasses import asdict
-
+    """Set the maximum number of direct edges of a run without stated lineage, and rebuild the graph from all events."""
     import headwater
-    from headwater.cli.render.database import limit_text
+    from headwater.cli.render.database import ChangedLimit, limit_text
 
     with headwater.connect(store, create=False) as lineage:
         changed = lineage.change_max_direct_edges(limit)
-    show({"store": store, **asdict(changed)}, as_json, limit_text)
+    answer = ChangedLimit(
+        store=store, max_direct_edges=changed.max_direct_edges, before=changed.before, runs=changed.runs
+    )
+    show(answer, as_json, limit_text)
 
 
 @db.command()
 def restore(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Restore a backup into an empty store. Existing data is never overwritten."""
-    from headwater.cli.render.database import restore_text
+    from headwater.cli.render.database import RestoredRows, restore_text
     from headwater.store.engine.backup import restore as copy_back
     from headwater.store.engine.database import Database
 
@@ -81,4 +82,4 @@ def restore(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: Jso
         rows = copy_back(file, database)
     finally:
         database.close()
-    show({"store": str(database), "file": str(file), "rows": rows}, as_json, restore_text)
+    show(RestoredRows(store=str(database), file=str(file), rows=rows), as_json, restore_text)

@@ -37,14 +37,14 @@ def demo(
         answered = [(query, query.ask(lineage)) for query in demo_queries(lineage)]
     more = more_commands(url)
     if as_json:
-        answers = {query.key: plain(answer) for query, answer in answered}
+        answers = {query.key: plain(answer.value) for query, answer in answered}
         print_json({"store": url, "events": len(receipts), "answers": answers, "try": more})
         return
     print_text(Text(f"{count_of(len(receipts), 'event')} of a small shop's pipeline are now in {printable(url)}."))
     for query, answer in answered:
         command = Text(f"$ {query.command(url)}", style="dim")
         print_text(Text(f"\n{query.heading}", style="bold green"), command, Text(), whole_lines=True)
-        print_text(Indented(query.render(answer)))
+        print_text(Indented(answer.render()))
     print_text(Text("\nTry these:", style="bold green"), *(Text(f"  {command}") for command in more), whole_lines=True)
 
 

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import TypeVar
 
 from rich.console import RenderableType
 
@@ -16,12 +17,21 @@ from headwater.cli.render.diff import run_diff
 from headwater.cli.render.impact import impact_report
 from headwater.cli.render.log import verification_text
 from headwater.cli.render.runs import run_detail, run_list
-from headwater.model.log import Verified
 from headwater.model.runs import RunState
 from headwater.store.store import Store
 
 REPORT = "shop.daily_revenue"
 BEFORE_THE_CHANGE = datetime(2026, 11, 13, tzinfo=UTC)
+
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True)
+class DemoAnswer:
+    value: object
+    """The answer as `--json` prints it."""
+    render: Callable[[], RenderableType]
 
 
 @dataclass(frozen=True)
@@ -30,11 +40,24 @@ class DemoQuery:
     """Member of the `--json` output."""
     heading: str
     arguments: tuple[str, ...]
-    ask: Callable[[Store], Any]
-    render: Callable[[Any], RenderableType]
+    ask: Callable[[Store], DemoAnswer]
 
     def command(self, url: str) -> str:
         return shlex.join(["headwater", *self.arguments, "--store", url])
+
+
+def _query(
+    key: str,
+    heading: str,
+    arguments: tuple[str, ...],
+    ask: Callable[[Store], _Answer],
+    render: Callable[[_Answer], RenderableType],
+) -> DemoQuery:
+    def answer(store: Store) -> DemoAnswer:
+        value = ask(store)
+        return DemoAnswer(value, partial(render, value))
+
+    return DemoQuery(key, heading, arguments, answer)
 
 
 def demo_queries(store: Store) -> list[DemoQuery]:
@@ -45,30 +68,30 @@ def demo_queries(store: Store) -> list[DemoQuery]:
 def _graph_queries() -> list[DemoQuery]:
     as_of = BEFORE_THE_CHANGE.date().isoformat()
     return [
-        DemoQuery(
+        _query(
             "datasets",
-            "What is there?",
+            "Which datasets are in the store?",
             ("datasets",),
             lambda lineage: lineage.datasets(),
             lambda result: dataset_list(result, len(result) + 1, filtered=False),
         ),
-        DemoQuery(
+        _query(
             "upstream",
             "Where does the revenue report come from?",
             ("upstream", REPORT),
             lambda lineage: lineage.upstream(REPORT),
             closure_tree,
         ),
-        DemoQuery(
+        _query(
             "upstream_column",
             "And its column `revenue`?",
             ("upstream", REPORT, "--column", "revenue"),
             lambda lineage: lineage.upstream(REPORT, column="revenue"),
             closure_tree,
         ),
-        DemoQuery(
+        _query(
             "as_of",
-            "Was that always so? Before the change of 13 November no exchange rates were in it:",
+            "And before 13 November? Then the job did not use exchange rates:",
             ("upstream", REPORT, "--column", "revenue", "--depth", "1", "--as-of", as_of),
             lambda lineage: lineage.upstream(REPORT, column="revenue", depth=1, as_of=BEFORE_THE_CHANGE),
             closure_tree,
@@ -80,46 +103,46 @@ def _run_queries(store: Store) -> list[DemoQuery]:
     failed = store.runs(namespace="shop", state=RunState.FAIL)[0].run_id
     newest, previous = [run.run_id for run in store.runs(namespace="shop", job="daily_revenue", limit=2)]
     return [
-        DemoQuery(
+        _query(
             "diff",
             "What exactly changed between the last two runs?",
             ("diff", previous, newest),
             lambda lineage: lineage.diff(previous, newest),
             run_diff,
         ),
-        DemoQuery(
+        _query(
             "impact",
-            "What breaks, and who has to know, if the shop changes how it writes `amount`?",
+            "What breaks, and who must be informed, if the shop changes how it writes `amount`?",
             ("impact", "raw/orders", "--column", "amount"),
             lambda lineage: lineage.impact("raw/orders", column="amount"),
             impact_report,
         ),
-        DemoQuery(
+        _query(
             "runs",
-            "Did everything run well?",
+            "Which runs failed?",
             ("runs", "--state", "FAIL"),
             lambda lineage: lineage.runs(state=RunState.FAIL),
             lambda result: run_list(result, len(result) + 1, filtered=True),
         ),
-        DemoQuery(
+        _query(
             "failed_run",
-            "What happened to that run?",
+            "Why did that run fail?",
             ("run", failed),
             lambda lineage: lineage.run(failed),
             run_detail,
         ),
         DemoQuery(
             "verify",
-            "And can you prove that nobody changed this record?",
+            "And can you prove that these records were not changed?",
             ("verify",),
             _verify,
-            lambda answer: verification_text(Verified(**{name: answer[name] for name in Verified._fields})),
         ),
     ]
 
 
-def _verify(store: Store) -> dict[str, Any]:
-    return {"holds": True, **store.verify()._asdict()}
+def _verify(store: Store) -> DemoAnswer:
+    verified = store.verify()
+    return DemoAnswer({"holds": True, **verified._asdict()}, partial(verification_text, verified))
 
 
 def more_commands(url: str) -> list[str]:

@@ -10,11 +10,11 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import chain
-from typing import IO, Any
+from typing import IO
 
 from headwater.cli.failures import CliError
 from headwater.cli.text import printable
@@ -32,7 +32,7 @@ class FileEvent:
     """Number of events before it in the file."""
     line: int | None
     """Its line, if the file is JSON lines."""
-    raw: bytes | Mapping[str, Any]
+    raw: bytes | Mapping[str, object]
     size: int
     """Its share of the file size, in bytes."""
 
@@ -81,7 +81,7 @@ def read_files(files: Iterable[str]) -> Iterator[FileEvent | UnreadableFile]:
             yield UnreadableFile(file, f"cannot be read: {_reason(error)}")
 
 
-def _open(file: str) -> Any:
+def _open(file: str) -> AbstractContextManager[IO[bytes]]:
     return nullcontext(sys.stdin.buffer) if file == STDIN else open(file, "rb")
 
 

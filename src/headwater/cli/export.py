@@ -9,6 +9,7 @@ import typer
 
 from headwater.cli.options import DEFAULT_STORE, AsOfOption, DepthOption, JsonOption, StoreOption
 from headwater.cli.output import open_store, show
+from headwater.exchange.export_formats import format_names
 
 
 def export(
@@ -18,13 +19,13 @@ def export(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="Format: wia-json, wia-jsonl, wia-parquet, graphml, openlineage or mermaid.",
+            help=f"Format: {format_names()}.",
         ),
     ] = "wia-json",
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="PATH", help="Output file or folder.", show_default="a name made of the time"
+            "--out", "-o", metavar="PATH", help="Output file or folder.", show_default="a name with the current time"
         ),
     ] = None,
     dataset: Annotated[
@@ -50,7 +51,7 @@ def export(
     from headwater.cli.render.exchange import export_text
 
     with open_store(store) as lineage:
-        done = lineage.export(
+        result = lineage.export(
             out, format=format, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of, gzip=gzip
         )
-    show(done, as_json, export_text)
+    show(result, as_json, export_text)

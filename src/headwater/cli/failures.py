@@ -9,7 +9,6 @@ import contextlib
 import os
 import sys
 from io import TextIOWrapper
-from typing import Any
 
 import typer
 
@@ -72,8 +71,8 @@ def _run(app: typer.Typer, arguments: list[str] | None) -> int:
 
 def print_error(message: str) -> None:
     """Print `Error: …` on stderr, in one line whatever the message contains."""
-    style: dict[str, Any] = {} if os.environ.get("NO_COLOR") else {"fg": "red", "bold": True}
-    typer.secho("Error:", err=True, nl=False, **style)
+    colored = not os.environ.get("NO_COLOR")
+    typer.secho("Error:", err=True, nl=False, fg="red" if colored else None, bold=True if colored else None)
     typer.echo(f" {printable(message)}", err=True)
 
 

@@ -20,5 +20,5 @@ def import_(path: ExchangeFile, store: StoreOption = DEFAULT_STORE, as_json: Jso
     from headwater.cli.render.exchange import import_text
 
     with open_store(store, create=True) as lineage:
-        done = lineage.import_(path)
-    show(done, as_json, import_text)
+        result = lineage.import_(path)
+    show(result, as_json, import_text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, show
 
 if TYPE_CHECKING:
+    from headwater.cli.render.log import KeyListing
     from headwater.proof.keys import KeyRing, SigningKey
 
 KeyFileOption = Annotated[
@@ -46,7 +47,7 @@ def _group() -> None:
 
 @keys.command()
 def new(key_file: KeyFileOption = None, as_json: JsonOption = False) -> None:
-    """Create a signing key in a file that only you can read. An existing file is kept."""
+    """Create a signing key in a file that only you can read. An existing file is never replaced."""
     from headwater.cli.render.log import key_created_text
     from headwater.proof.keys import KeyRing, default_key_file
 
@@ -62,7 +63,7 @@ def show_(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as
     with open_store(store) as lineage:
         periods = lineage.signing_keys()
     ring = key_ring(key_file)
-    answer: dict[str, Any] = {
+    answer: KeyListing = {
         "file": str(ring.file),
         "keys": [public_text(key) for key in ring.keys],
         "log": [{"from_entry": period.seq, "key": str(period.key)} for period in periods],
@@ -72,7 +73,7 @@ def show_(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as
 
 @keys.command()
 def rotate(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Replace the signing key. The old and the new key both sign the log entry that says so."""
+    """Replace the signing key. The old and the new key both sign the log entry of the rotation."""
     from headwater.cli.render.log import key_rotated_text
 
     with open_store(store) as lineage:

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-DEFAULT_STORE = "sqlite:///.headwater/lineage.db"
+from headwater.store import address
+
+DEFAULT_STORE = address.DEFAULT_STORE
 _MAX_ROWS = 1_000_000
 
 

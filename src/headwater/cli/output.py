@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -34,7 +34,7 @@ def show(answer: Answer, as_json: bool, render: Callable[[Answer], RenderableTyp
         print_text(render(answer))
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print one JSON document in ASCII, so that any name survives any terminal, locale and pipe."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 

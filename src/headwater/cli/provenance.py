@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -110,16 +110,16 @@ def state(
     """Record an action that no run reports: who created, modified, accessed or deleted a dataset, and why."""
     from headwater.cli.render.provenance import provenance_recorded_text
 
-    who = _agent(agent, agent_name)
-    done: dict[str, Any] = {"type": operation, "method": method}
+    agent_members = _agent(agent, agent_name)
+    operation_members: dict[str, object] = {"type": operation, "method": method}
     if parameter:
-        done["parameters"] = dict(map(_parameter, parameter))
+        operation_members["parameters"] = dict(map(_parameter, parameter))
     with open_store(store) as lineage:
         receipt = lineage.state_provenance(
             dataset,
             event,
-            agent=who,
-            operation=done,
+            agent=agent_members,
+            operation=operation_members,
             purpose=purpose,
             legal_basis=legal_basis,
             retention_period=retention_period,
@@ -129,7 +129,7 @@ def state(
     show(receipt, as_json, provenance_recorded_text)
 
 
-def _agent(text: str | None, name: str | None) -> dict[str, Any] | None:
+def _agent(text: str | None, name: str | None) -> dict[str, str | None] | None:
     if text is None:
         if name is not None:
             raise typer.BadParameter("--agent-name needs --agent TYPE:ID.", param_hint="--agent-name")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
@@ -13,9 +13,21 @@ from headwater.cli.output import print_json, print_text
 from headwater.cli.spark import DEFAULT_MASTER, MasterOption, spark_session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from headwater.pipelines import Pipeline
+
+
+class ReplayDocument(TypedDict):
+    """The replay of one node's dead letters, as `--json` prints it."""
+
+    node: str
+    run_id: str
+    replays: list[str]
+    succeeded: int
+    failed: int
+    superseded: int
 
 
 def replay(
@@ -55,7 +67,7 @@ def replay(
     with spark_session(master) as spark:
         declared = load_pipeline(pipeline)
         options = LineageOptions(mode="full", location=location)
-        replays = [
+        replays: list[ReplayDocument] = [
             {
                 "node": outcome.node,
                 "run_id": outcome.run_id,
@@ -74,7 +86,7 @@ def replay(
         _print_replays(replays)
 
 
-def _print_replays(replays: list[dict[str, Any]]) -> None:
+def _print_replays(replays: list[ReplayDocument]) -> None:
     from rich.text import Text
 
     from headwater.cli.render.layout import table
@@ -85,8 +97,8 @@ def _print_replays(replays: list[dict[str, Any]]) -> None:
         return
     rows = table("Node", "Succeeded", "Failed again", "Superseded", "Run")
     for replayed in replays:
-        numbers = (f"{replayed[name]:,}" for name in ("succeeded", "failed", "superseded"))
-        rows.add_row(data(replayed["node"], "cyan"), *numbers, data(replayed["run_id"]))
+        numbers = (replayed["succeeded"], replayed["failed"], replayed["superseded"])
+        rows.add_row(data(replayed["node"], "cyan"), *(f"{n:,}" for n in numbers), data(replayed["run_id"]))
     print_text(rows)
 
 
@@ -98,7 +110,7 @@ def load_pipeline(where: str) -> Pipeline:
     if not module_name or not name:
         raise CliError(f"'{where}' does not name a pipeline. Write module:name or path/to/file.py:name.")
     module = _load_module(module_name)
-    value: Any = module
+    value: object = module
     for part in name.split("."):
         if not hasattr(value, part):
             raise CliError(f"{module_name} has no '{name}'.{_pipelines_of(module)}")
@@ -134,8 +146,8 @@ def _load_module(name: str) -> ModuleType:
         sys.path.insert(0, str(file.resolve().parent))
         sys.modules[file.stem] = module
         loader.exec_module(module)
-    by_value: Any = cloudpickle.register_pickle_by_value
-    by_value(module)
+    register: Callable[[ModuleType], None] = cloudpickle.register_pickle_by_value
+    register(module)
     return module
 
 

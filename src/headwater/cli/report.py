@@ -24,10 +24,11 @@ def report(
     """Write the evidence of a run as one HTML page: intent, logic, proof. The page needs no network."""
     from headwater.assurance.report.gather import gather_report
     from headwater.assurance.report.page import page
-    from headwater.cli.render.report import report_text
+    from headwater.cli.render.report import WrittenReport, report_text
 
     with open_store(store) as lineage:
         case = gather_report(lineage, run_id)
     file = out or file_named(run_id, ".report.html")
     file.write_bytes(page(case).encode())
-    show({"file": str(file), "holds": case.holds, "concerns": list(case.concerns)}, as_json, report_text)
+    written = WrittenReport(file=str(file), holds=case.holds, concerns=list(case.concerns))
+    show(written, as_json, report_text)

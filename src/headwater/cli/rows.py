@@ -73,7 +73,7 @@ def lookup(
     from headwater.rows.pairs.render import tables_document
     from headwater.rows.render import trace_tree
 
-    if Path(run).is_dir():
+    if Path(run).is_dir() or "/" in run:
         tables = PairTables(run)
     else:
         with open_store(store) as lineage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,7 @@ _DEFAULT_ITEMS = 20
 
 def run(
     run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="Id of a run, as `headwater runs` lists it.")],
-    items: Annotated[bool, typer.Option("--items", help="Show what became of the items of a pipeline run.")] = False,
+    items: Annotated[bool, typer.Option("--items", help="Show the outcomes of the items of a pipeline run.")] = False,
     reason: Annotated[
         str | None,
         typer.Option("--reason", metavar="REASON", help="Only items that ended for this reason, like DeadLettered."),
@@ -60,7 +60,7 @@ def _print_items(detail: RunDetail, limit: int, as_json: bool, **filters: str | 
         counts = items.counts(**filters)
         records = items.records(**filters, limit=limit)
     if as_json:
-        document: dict[str, Any] = {"run_id": detail.run.run_id, "counts": counts}
+        document: dict[str, object] = {"run_id": detail.run.run_id, "counts": counts}
         print_json(document | {"items": [record.to_dict() for record in records]})
     else:
         print_text(item_list(counts, records, limit))

@@ -79,7 +79,7 @@ MaxDirectEdgesOption = Annotated[
         metavar="N",
         envvar="HEADWATER_MAX_DIRECT_EDGES",
         show_default="10000",
-        help="Maximum number of edges (inputs by outputs) of a run without column lineage. Above it: via the job.",
+        help="Maximum number of direct edges of a run without column lineage; beyond it they go via the job.",
     ),
 ]
 LogLevelOption = Annotated[

@@ -38,6 +38,15 @@ def trace(
     rows: Annotated[
         int | None, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows to show per dataset.")
     ] = None,
+    verify_limit: Annotated[
+        int,
+        typer.Option(
+            "--verify-limit",
+            min=0,
+            metavar="N",
+            help="Maximum number of source rows of an answer that is verified by running the query on them.",
+        ),
+    ] = 1_000,
     allow_python: PythonOption = False,
     trust_unsigned: UnsignedOption = False,
     master: MasterOption = DEFAULT_MASTER,
@@ -59,7 +68,7 @@ def trace(
         else:
             answer = hw.trace(
                 dataset, where, spark=spark, store=lineage, depth=depth, output=output, allow_python=allow_python,
-                trust_unsigned=trust_unsigned,
+                trust_unsigned=trust_unsigned, verify_limit=verify_limit,
             )  # fmt: skip
         document = answer.to_dict(shown_rows)
     if as_json:

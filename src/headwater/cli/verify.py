@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,8 @@ from headwater.cli.output import console, open_store, print_json, show
 from headwater.errors import AuditBroken, EvidenceBroken
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from headwater.client import Lineage
     from headwater.model.bundles import VerifiedBundle
     from headwater.model.log import Verified, VerifiedRun
@@ -60,10 +62,10 @@ def verify(
 
     left_out = log_only or no_graph or no_records
     if (run is not None or certificate is not None) and (left_out or (run and certificate)):
-        raise CliError("--run and --certificate stand alone, or with --key and --anchor.")
+        raise CliError("Combine --run and --certificate only with --key and --anchor.")
     if file is not None:
         if run is not None or certificate is not None or left_out:
-            raise CliError("A file stands alone, or with --key and --anchor.")
+            raise CliError("Combine FILE only with --key and --anchor.")
         _verify_file(file, anchor, key, as_json)
         return
     with open_store(store) as lineage, _failures_as_json(as_json):
@@ -89,7 +91,7 @@ def _verify_file(file: Path, anchor: list[str] | None, key: str | None, as_json:
     show(_answer(result), as_json, lambda _: bundle_verification_text(result))
 
 
-def _answer(result: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
+def _answer(result: VerifiedRun | VerifiedBundle) -> dict[str, object]:
     from headwater.model.plain import plain
 
     return {"holds": True, **plain(result)}
@@ -132,7 +134,7 @@ def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
     from rich.progress import Progress
 
     with Progress(console=console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
+        tasks: dict[str, TaskID] = {}
 
         def report(part: str, done: int, total: int) -> None:
             if total >= _MIN_FOR_PROGRESS:

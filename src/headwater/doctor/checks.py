@@ -1,4 +1,4 @@
-"""All checks, in the order in which one stands on the other: Python, Java, Spark, the store and what is around it."""
+"""All checks, in the order of their dependencies: Python, Java, Spark, the store and its surroundings."""
 
 from __future__ import annotations
 

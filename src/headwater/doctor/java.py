@@ -20,25 +20,25 @@ _TIMEOUT = 30.0
 
 def java(options: DoctorOptions) -> Iterator[Finding]:
     version = spark.installed()
-    fit = SUPPORTED_JAVA_FOR_35 if version and version.startswith("3.5.") else SUPPORTED_JAVA
-    wanted = " or ".join(map(str, fit)) + (f" for Spark {version}" if version else "")
+    supported = SUPPORTED_JAVA_FOR_35 if version and version.startswith("3.5.") else SUPPORTED_JAVA
+    wanted = " or ".join(map(str, supported)) + (f" for Spark {version}" if version else "")
     remedy = f"Install Java {wanted} and set JAVA_HOME to it."
-    place, why = _find_java()
+    program, origin = _find_java()
     # Without pyspark nothing starts Java.
     absent = failed if version is not None else warning
-    if place is None:
-        yield absent("Java", why, remedy)
+    if program is None:
+        yield absent("Java", origin, remedy)
         return
     try:
-        major, version_text = _read_version(place)
-    except (OSError, subprocess.SubprocessError, ValueError) as trouble:
-        reason = (isinstance(trouble, OSError) and trouble.strerror) or "it does not report its version"
-        yield absent("Java", f"{place} ({why}): {reason}", remedy)
+        major, version_text = _read_version(program)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or "it does not report its version"
+        yield absent("Java", f"{program} ({origin}): {reason}", remedy)
         return
-    result = f"{version_text} at {place} ({why})"
-    if major in fit:
+    result = f"{version_text} at {program} ({origin})"
+    if major in supported:
         yield ok("Java", result)
-    elif major < min(fit):
+    elif major < min(supported):
         yield failed("Java", result, remedy)
     else:
         yield warning("Java", result, remedy)

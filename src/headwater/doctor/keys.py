@@ -19,9 +19,9 @@ def signing_key(options: DoctorOptions) -> Iterator[Finding]:
         return
     try:
         KeyRing.load(file)
-    except KeyUnusable as trouble:
+    except KeyUnusable as error:
         private = not file.is_file() or not stat.S_IMODE(file.stat().st_mode) & 0o077
         remedy = "Set HEADWATER_KEY to a key file of your own." if private else f"chmod 600 '{file}'"
-        yield failed(_CHECK, str(trouble), remedy)
+        yield failed(_CHECK, str(error), remedy)
     else:
         yield ok(_CHECK, f"{file}, readable by its owner only")

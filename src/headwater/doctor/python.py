@@ -1,4 +1,4 @@
-"""Which Python this is."""
+"""Checks the version of Python."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 
 OLDEST, NEWEST = (3, 11), (3, 13)
-"""The package asks for the first, and names no later one than the second."""
+"""The oldest version that the package requires, and the newest that it declares."""
 
 
 def python(options: DoctorOptions) -> Iterator[Finding]:

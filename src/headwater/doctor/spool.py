@@ -12,10 +12,10 @@ from headwater.errors import shorten
 def spool(options: DoctorOptions) -> Iterator[Finding]:
     try:
         logs = list(unsent_events(options.spool))
-    except OSError as trouble:
+    except OSError as error:
         yield failed(
             "spool",
-            f"{options.spool} cannot be read: {trouble.strerror}",
+            f"{options.spool} cannot be read: {error.strerror}",
             "Give the user who runs the jobs access to it, or set HEADWATER_SPOOL to another folder.",
         )
         return

@@ -57,8 +57,8 @@ def _inspect(database: Database) -> Iterator[Finding]:
         # Headwater creates a store in an empty database, but never a database.
         yield warning("store", f"{database} is empty", _HOW_TO_CREATE) if empty else _store_failure("store", missing)
         return
-    except StoreError as trouble:
-        yield _store_failure("store", trouble)
+    except StoreError as error:
+        yield _store_failure("store", error)
         return
     yield ok("store", f"{database}, schema up to date")
     try:

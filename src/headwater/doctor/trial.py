@@ -25,16 +25,16 @@ def trial(options: DoctorOptions) -> Iterator[Finding]:
         return
     with tempfile.TemporaryDirectory(prefix="headwater-doctor-", ignore_cleanup_errors=True) as folder:
         started = time.monotonic()
-        trouble = _run(Path(folder), options.patience)
-        if trouble is not None:
-            yield failed(_CHECK, trouble, _REMEDY)
+        failure = _run(Path(folder), options.patience)
+        if failure is not None:
+            yield failed(_CHECK, failure, _REMEDY)
             return
         seconds = time.monotonic() - started
-        trouble = _query_lineage(Path(folder))
-    if trouble is None:
+        failure = _query_lineage(Path(folder))
+    if failure is None:
         yield ok(_CHECK, f"ran on Spark, captured and queried in {seconds:.0f} s")
     else:
-        yield failed(_CHECK, trouble, _REMEDY)
+        yield failed(_CHECK, failure, _REMEDY)
 
 
 def _run(folder: Path, patience: float) -> str | None:

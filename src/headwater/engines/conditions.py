@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from headwater.engines.sql import Sql, checked_text
 from headwater.engines.values import spark_literal
@@ -37,7 +37,7 @@ ALLOWED_TYPES = (
 @dataclass(frozen=True)
 class ParsedCondition:
     columns: tuple[str, ...]
-    """The names of the columns, each once; for a field of a column, the name of the column."""
+    """The columns in it, each once. A field of a column counts as the column."""
     spark: str
     duckdb: str
 
@@ -52,7 +52,7 @@ def read_condition(text: str, dialect: Dialect = "spark") -> ParsedCondition:
     if len(text) > MAX_CONDITION_LENGTH:
         _refuse(f"It is longer than {MAX_CONDITION_LENGTH:,} characters.")
     if not is_storable(text):
-        _refuse("It contains a character that no text in a table can contain.")
+        _refuse("It contains a NUL or half a surrogate pair.")
     try:
         return _read(text, dialect)
     except RecursionError:
@@ -90,7 +90,7 @@ def _tokens(text: str, dialect: Dialect) -> list[Token]:
     import sqlglot
     from sqlglot import TokenType
 
-    # sqlglot would print on stderr what is refused here anyway.
+    # sqlglot would print on stderr what this function refuses anyway.
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
         tokens = sqlglot.tokenize(text, read=dialect)
@@ -100,7 +100,7 @@ def _tokens(text: str, dialect: Dialect) -> list[Token]:
         if token.comments or token.token_type is TokenType.HINT:
             _refuse("It contains a comment.", token.comments[0].strip() if token.comments else "/*+")
         if token.token_type is TokenType.SEMICOLON:
-            _refuse("It has to be a single condition.", ";")
+            _refuse("Only a single condition is allowed.", ";")
     return tokens
 
 
@@ -119,7 +119,7 @@ def _join_doubled_quotes(tokens: Sequence[Token], text: str) -> Iterator[Token]:
             join_sql = f"{last.text}{text[last.end]}{token.text}"
             last = Token(TokenType.STRING, join_sql, last.line, last.col, last.start, token.end)
         else:
-            _refuse("Two texts follow each other without an operator.", token.text)
+            _refuse("There is no operator between two texts.", token.text)
     if last is not None:
         yield last
 
@@ -132,7 +132,7 @@ def _parse(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
         trees = sqlglot.Dialect.get_or_raise(dialect).parser().parse_into(exp.Condition, tokens, text)
     except sqlglot.errors.ParseError as error:
         details = error.errors[0] if error.errors else {}
-        _refuse("It cannot be parsed from here on.", details.get("highlight"))
+        _refuse("It cannot be parsed from this position on.", details.get("highlight"))
     if len(trees) != 1 or trees[0] is None:
         _refuse("It is empty.")
     return trees[0]
@@ -181,7 +181,7 @@ def _allowed_kinds() -> dict[type, frozenset[str]]:
     operators = (exp.And, exp.Or, exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Like, exp.ILike)
     unary_functions = (exp.Abs, exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.Year, exp.Month, exp.Day, exp.Hour)
     binary_functions = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Nullif)
-    allowed: dict[Any, frozenset[str]] = {
+    allowed: dict[type, frozenset[str]] = {
         **dict.fromkeys((*comparisons, *operators, *binary_functions), binary),
         **dict.fromkeys((exp.Not, exp.Neg, exp.Paren, exp.Boolean, exp.Null, *unary_functions), unary),
         **dict.fromkeys((exp.Div, exp.DPipe), binary | {"safe", "typed"}),
@@ -212,7 +212,7 @@ def _boolean_kinds() -> tuple[type, ...]:
 
 
 @cache
-def _allowed_types() -> frozenset[Any]:
+def _allowed_types() -> frozenset[object]:
     from sqlglot import exp
 
     return frozenset(exp.DataType.build(name, dialect="spark").this for name in ALLOWED_TYPES)

@@ -31,12 +31,15 @@ from typing import Any, Self, TypeVar
 import duckdb
 
 from headwater.engines.paths import escape_globs
-from headwater.engines.sql import Sql, identifier, render_sql, sql
-from headwater.errors import EngineFailed, SqlInvalid, SqlRefused
+from headwater.engines.sql import Sql, Value, identifier, render_sql, sql
+from headwater.errors import EngineFailed, SqlInvalid, SqlRefused, first_line
 
 _GIBIBYTE = 2**30
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 _T = TypeVar("_T")
+
+Cell = Any
+"""A value of a row. Its type is that of its column, which the query decides, so the caller names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ def default_duckdb_limits() -> DuckDBLimits:
 class QueryResult:
     columns: tuple[str, ...]
     types: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
+    rows: list[tuple[Cell, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class DuckDB:
 
     # -- queries ------------------------------------------------------------------------------------------------------
 
-    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
+    def rows(self, query: Sql) -> list[tuple[Cell, ...]]:
         result = self._execute(query.text, query.values, duckdb.StatementType.SELECT)
         return self._translate_errors(result.fetchall)
 
@@ -133,7 +136,7 @@ class DuckDB:
             tuple(column[0] for column in described), tuple(str(column[1]) for column in described), rows
         )
 
-    def records(self, query: Sql) -> Iterator[dict[str, Any]]:
+    def records(self, query: Sql) -> Iterator[dict[str, Cell]]:
         """The rows by column name. Times with a zone are read as UTC: DuckDB's conversion needs a library that may be
         missing."""
         result = self._execute(query.text, query.values, duckdb.StatementType.SELECT)
@@ -166,7 +169,7 @@ class DuckDB:
         """Run a CREATE statement of headwater. Values become literals, because a view cannot have parameters."""
         self._execute(render_sql(statement), (), duckdb.StatementType.CREATE)
 
-    def insert(self, statement: Sql, batch: Any) -> None:
+    def insert(self, statement: Sql, batch: object) -> None:
         """Run an INSERT of headwater that reads the Arrow batch under the name `_batch`."""
         self._connection.register("_batch", batch)
         try:
@@ -176,7 +179,7 @@ class DuckDB:
 
     # -- running statements -------------------------------------------------------------------------------------------
 
-    def _execute(self, text: str, values: Sequence[Any], kind: duckdb.StatementType) -> duckdb.DuckDBPyConnection:
+    def _execute(self, text: str, values: Sequence[Value], kind: duckdb.StatementType) -> duckdb.DuckDBPyConnection:
         statements = self._translate_errors(lambda: self._connection.extract_statements(text))
         if len(statements) != 1:
             raise SqlRefused(f"{len(statements)} statements in one call")
@@ -190,12 +193,8 @@ class DuckDB:
         try:
             return call()
         except (duckdb.IOException, duckdb.PermissionException) as error:
-            raise EngineFailed(_first_line(error)) from error
+            raise EngineFailed(first_line(error)) from error
         except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
-            raise SqlInvalid(_first_line(error)) from error
+            raise SqlInvalid(first_line(error)) from error
         except duckdb.Error as error:
-            raise EngineFailed(_first_line(error)) from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+            raise EngineFailed(first_line(error)) from error

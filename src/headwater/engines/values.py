@@ -1,5 +1,5 @@
-"""Conditions that columns have given values: for DuckDB with bound values, for Spark with literals that are safe to
-parse."""
+"""Conditions that columns equal given values: with bound values for DuckDB, with literals that are safe to parse for
+Spark."""
 
 from __future__ import annotations
 

@@ -109,6 +109,7 @@ from headwater.errors.access import (
 from headwater.errors.base import (
     HeadwaterError,
 )
+from headwater.errors.base import first_line as first_line
 from headwater.errors.base import shorten as shorten
 from headwater.errors.exchange import (
     ArchiveMoved,

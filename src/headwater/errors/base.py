@@ -17,6 +17,11 @@ def shorten(text: str) -> str:
     return f"{printable[:keep]}…{printable[-keep:]}"
 
 
+def first_line(error: object) -> str:
+    """Return the first line of an error's message that is not empty; without one, the error's type."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
 def listing(label: str, names: Sequence[str], empty: str) -> str:
     return f"{label}: {', '.join(shorten(n) for n in names)}." if names else empty
 

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.capture.events.writes import CapturedWrite
 from headwater.evidence.rowhash import hash_of_rows
+from headwater.model.json_types import JsonObject
 from headwater.model.names import Dataset
 from headwater.proof.canonical import canonical
 from headwater.rows.kept_queries.files import PinnedFile, read_file_list
@@ -38,7 +39,7 @@ MAX_FILE_BYTES = 512 * 2**20
 _JOB = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AS_WRITTEN = ("parquet", "orc")
 """Formats whose files have a schema."""
-_MADE_UP = ("range", "memory")
+_CREATED = ("range", "memory")
 _BINARY_FILE = {"path": "string", "modificationTime": "timestamp", "length": "long", "content": "binary"}
 _UNPARTED = '{"type":"struct","fields":[]}'
 _AS_BYTES = json.dumps(
@@ -51,7 +52,8 @@ _AS_BYTES = json.dumps(
 )
 """The schema of Spark's `binaryFile` source."""
 
-Facts = Mapping[str, Any]
+Facts = JsonObject
+"""What the row capture of this process noted of a write, or of one of its sources (rows/kept_queries)."""
 
 
 @dataclass
@@ -114,12 +116,10 @@ class ChecksumCalculator:
                 self._rows(name, self._frame(*sources[0]), checksums)
             else:
                 checksums.of[name] = combined_checksum([_version(*version) for version in versions])
-        elif kinds <= {*_MADE_UP}:
+        elif kinds <= {*_CREATED}:
             checksums.unknown[name] = "it was made in the program: there is no file to hash"
         else:
-            checksums.unknown[name] = (
-                f"the state of a source of kind {sorted(kinds)[0]} at that time cannot be asked for"
-            )
+            checksums.unknown[name] = f"the state of a source of kind {sorted(kinds)[0]} at that time cannot be read"
 
     def _add_checksum(
         self, name: str, folder: str | None, files: Sequence[PinnedFile], rows: DataFrame | None, checksums: Checksums
@@ -132,7 +132,7 @@ class ChecksumCalculator:
         else:
             self._bytes(name, folder, files, checksums)
         moved = changed_files(self._spark, list(files))
-        if moved:  # what was hashed is not what the job had before it
+        if moved:  # the files that were hashed are not those that the job read or wrote
             del checksums.of[name]
             checksums.unknown[name] = f"it was changed before it could be read: {moved[0]}"
 
@@ -197,7 +197,7 @@ def combined_checksum(checksums: Iterable[str]) -> str:
     return several[0] if len(several) == 1 else _labelled_hash("list", several)
 
 
-def _labelled_hash(kind: str, content: Any) -> str:
+def _labelled_hash(kind: str, content: object) -> str:
     return f"sha256-{kind}:{sha256(canonical(content).encode()).hexdigest()}"
 
 
@@ -217,7 +217,7 @@ def _files_below(
     ]
 
 
-def _file_entry(file: PinnedFile, folder: str | None) -> list[Any]:
+def _file_entry(file: PinnedFile, folder: str | None) -> list[str | int]:
     return [_relative(file, folder), file.size, file.time]
 
 

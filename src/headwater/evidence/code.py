@@ -6,17 +6,16 @@ import inspect
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from types import CodeType
-from typing import Any
 
 from headwater.capture.listener.code import CodeLocation, is_changed, script_file
 
 
-def script_code(location: CodeLocation | None) -> dict[str, Any] | None:
+def script_code(location: CodeLocation | None) -> dict[str, object] | None:
     """What `codeHash` hashes; None if no file holds the program, as in a shell or a notebook."""
     path = script_file()
     if path is None or location is None:
         return None
-    document: dict[str, Any] = {"script": path.name, "text": f"sha256:{sha256(path.read_bytes()).hexdigest()}"}
+    document: dict[str, object] = {"script": path.name, "text": f"sha256:{sha256(path.read_bytes()).hexdigest()}"}
     if location.commit is not None:
         document["commit"] = location.commit
         dirty = is_changed(path.parent)
@@ -24,12 +23,12 @@ def script_code(location: CodeLocation | None) -> dict[str, Any] | None:
     return document
 
 
-def function_code(functions: Mapping[str, Callable[..., Any]]) -> dict[str, str]:
+def function_code(functions: Mapping[str, Callable[..., object]]) -> dict[str, str]:
     """By the purpose of a function, the hash of its text, or of its bytecode if its text is not available."""
     return {purpose: _function(function) for purpose, function in functions.items()}
 
 
-def _function(function: Callable[..., Any]) -> str:
+def _function(function: Callable[..., object]) -> str:
     plain = inspect.unwrap(function)
     try:
         return f"sha256:{sha256(inspect.getsource(plain).encode()).hexdigest()}"

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from headwater.evidence.documents import GrainReport
 from headwater.evidence.repeats import Repeats, least_repeated
 from headwater.evidence.steps import MeasuredOperator, PlanSteps
+from headwater.plan.operator_traits import RowEffect, operators_with
 
-_UNITES = ("Aggregate", "Distinct", "Deduplicate")
-_EXPANDS = ("Generate", "Expand")
+_UNITES = operators_with(lambda traits: traits.rows is RowEffect.MERGED)
+_EXPANDS = operators_with(lambda traits: traits.rows is RowEffect.REPEATED)
 _ONE_SIDED = ("LeftSemi", "LeftAnti", "ExistenceJoin")
 
 
@@ -61,22 +62,22 @@ class FanOutCheck:
     def add(self, join: JoinMatch) -> None:
         self._joins.append(join)
 
-    def validations(self) -> list[dict[str, Any]]:
+    def validations(self) -> list[GrainReport]:
         return [*self._by_plan(), *self._by_rows(), *self._multiplied(), *self._contradicted()]
 
-    def undecided(self) -> list[dict[str, Any]]:
+    def undecided(self) -> list[GrainReport]:
         return [
             {**_join_report(join), "detail": "neither side is known to be unique by what is joined on"}
             for join in self._joins
             if not join.proven and not self._keeps_its_rows(join) and not self._is_decided(join)
         ]
 
-    def _by_plan(self) -> Iterator[dict[str, Any]]:
+    def _by_plan(self) -> Iterator[GrainReport]:
         for join in self._joins:
             if join.proven:
                 yield {**_join_report(join), "holds": True, "cardinality": _cardinality(join), "by": "plan"}
 
-    def _by_rows(self) -> Iterator[dict[str, Any]]:
+    def _by_rows(self) -> Iterator[GrainReport]:
         """Joins that kept the rows of their leading side, or that are judged where their rows are aggregated."""
         for join in self._joins:
             if join.proven:
@@ -87,7 +88,7 @@ class FanOutCheck:
                 detail = "it repeats rows, which are added up or made distinct further up: that is judged there"
                 yield {**_join_report(join), "holds": True, "by": "rows", "detail": detail}
 
-    def _multiplied(self) -> Iterator[dict[str, Any]]:
+    def _multiplied(self) -> Iterator[GrainReport]:
         reported = set()
         for join in self._joins:
             if join.proven or self._keeps_its_rows(join) or not self._is_decided(join):
@@ -96,12 +97,9 @@ class FanOutCheck:
             if self._is_united(join.step) or suspects in reported:
                 continue
             reported.add(suspects)
-            yield {
-                **_join_report(*(suspect for suspect in self._joins if suspect.step.number in suspects)),
-                **self._violation(leaf),
-            }
+            yield self._violation(leaf, *(suspect for suspect in self._joins if suspect.step.number in suspects))
 
-    def _contradicted(self) -> Iterator[dict[str, Any]]:
+    def _contradicted(self) -> Iterator[GrainReport]:
         """Rows are repeated, and no join can have multiplied them: a declared key is not a key."""
         reported = set()
         for leaf, repeats in self.of_leaf.items() if self._has_declared else ():
@@ -110,16 +108,12 @@ class FanOutCheck:
             nodes = frozenset(join.step.number for join in joins)
             if repeats.has_repeats and joins and all_unique and not self._is_unclear(leaf) and nodes not in reported:
                 reported.add(nodes)
-                yield {
-                    **_join_report(*joins),
-                    **self._violation(leaf),
-                    "declared": "what was declared to be a key is none",
-                }
+                yield {**self._violation(leaf, *joins), "declared": "what was declared to be a key is none"}
 
-    def _violation(self, leaf: int) -> dict[str, Any]:
+    def _violation(self, leaf: int, *joins: JoinMatch) -> GrainReport:
         repeats = self.of_leaf[leaf]
         detail = f"{repeats.distinct:,} rows of {self._steps.all[leaf].name} have become {repeats.rows:,}"
-        return {"holds": False, "by": "rows", "detail": detail, "keys": repeats.sample()}
+        return {**_join_report(*joins), "holds": False, "by": "rows", "detail": detail, "keys": repeats.sample()}
 
     def _keeps_its_rows(self, join: JoinMatch) -> bool:
         """Whether the rows of the leading side are there once each, which is enough for the join and all above it."""
@@ -187,12 +181,14 @@ class FanOutCheck:
         return current.number != 0  # of a subquery there is a value, or whether there is any
 
 
-def _join_report(*joins: JoinMatch) -> dict[str, Any]:
+def _join_report(*joins: JoinMatch) -> GrainReport:
     """Several joins are reported as alternatives."""
     conditions = [join.step.join.condition for join in joins if join.step.join is not None]
-    report = {"node": " or ".join(join.step.name for join in joins), "check": "fan-out"}
+    report: GrainReport = {"node": " or ".join(join.step.name for join in joins), "check": "fan-out"}
     on = " or ".join(condition for condition in conditions if condition is not None)
-    return {**report, "on": on} if on else report
+    if on:
+        report["on"] = on
+    return report
 
 
 def _is_existence_join(step: MeasuredOperator) -> bool:

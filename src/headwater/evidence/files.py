@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headwater.jvm import JavaObject
 from headwater.rows.provenance import PlanSource, RowProvenance, frame_of_plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Row
 
 _MAX_SAMPLES = 5
 _FILE = {"position": "_metadata.file_path", "table position": "_file"}
@@ -27,7 +28,7 @@ _COUNTED_THROUGH = ("ParquetFileFormat",)
 _NONE = "cast(null as bigint)"
 _BEYOND = "rows is null or reached > rows or last >= places"
 _REACHED = "coalesce(reached, if(last is null, null, rows))"
-"""Of a content that is only known to have been reached, all rows that have it."""
+"""The rows reached. If a content is only known to have been reached, all rows that have it."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class FileRowCounts:
 
 
 def file_row_counts(provenance: RowProvenance, source: PlanSource) -> DataFrame:
-    """(file, rows, places): by the hash of a file's name, its number of rows, and its number of positions where that is
-    known. Nothing of what row lineage adds to the source is read."""
+    """(file, rows, places): by the hash of a file's name, its number of rows and, if known, of positions. Columns that
+    row lineage adds to the source are not read."""
     leaf, rows, name = provenance.leaf(source.number), provenance.source_frame(source.number), source.file
     if source.id != BY_CONTENT:
         rows, name = frame_of_plan(rows.sparkSession, leaf), _FILE.get(source.id, "'range'")
@@ -52,15 +53,15 @@ def file_row_counts(provenance: RowProvenance, source: PlanSource) -> DataFrame:
     return counts.selectExpr("file", "rows", f"{'rows' if _is_dense(source, leaf) else _NONE} as places")
 
 
-def file_format(leaf: Any) -> str | None:
+def file_format(leaf: JavaObject) -> str | None:
     """Spark's class name; None for a leaf that does not read files."""
     try:
         return str(leaf.relation().fileFormat().getClass().getSimpleName())
-    except Exception:  # one of another kind has no such thing to ask for
+    except Exception:  # a relation of another kind has no such method
         return None
 
 
-def _is_dense(source: PlanSource, leaf: Any) -> bool:
+def _is_dense(source: PlanSource, leaf: JavaObject) -> bool:
     return source.id == "position" and file_format(leaf) in _COUNTED_THROUGH
 
 
@@ -125,7 +126,7 @@ def _contradicting_files(files: DataFrame, index: int, provenance: RowProvenance
     return [_contradiction(names.get(row["file"], f"a file that was not read ({row['file']})"), row) for row in rows]
 
 
-def _contradiction(name: str, row: Any) -> str:
+def _contradiction(name: str, row: Row) -> str:
     if row["rows"] is None:
         return f"{name}: {row['reached']} rows, and none were counted in it"
     if row["reached"] > row["rows"]:

@@ -11,24 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from headwater.evidence.documents import GrainFacet, GrainNode, GrainReport
 from headwater.evidence.fan_out import FanOutCheck, JoinMatch
 from headwater.evidence.repeats import Repeats, least_repeated
 from headwater.evidence.steps import Measure, MeasuredOperator, PlanSteps
+from headwater.plan.operator_traits import operators_with
 
 _LEFT_ONLY_JOINS = ("LeftSemi", "LeftAnti")
 _IGNORES_REPEATS = frozenset(
     {"max", "min", "first", "last", "any_value", "bool_and", "bool_or", "some", "every", "mode"}
 )
 """Functions with the same result however often a row is repeated."""
-_ONE_BY_ONE = (
-    "Project Filter Sort SubqueryAlias View Repartition RepartitionByExpression RebalancePartitions ResolvedHint "
-    "CollectMetrics EventTimeWatermark CTERelationDef WithCTE"
-)
+_ONE_BY_ONE = operators_with(lambda traits: traits.traced_as_one_row and not traits.order_matters)
 """Operators whose output rows are each one input row."""
-_KEEPS = f"{_ONE_BY_ONE} GlobalLimit LocalLimit Offset Tail Window Deduplicate Distinct".split()
-"""Operators that neither repeat nor merge rows. A sample may repeat them, with replacement."""
+_KEEPS = operators_with(lambda traits: traits.repeats_no_row)
+"""Operators that do not repeat rows. A sample may repeat them, with replacement."""
 _MAX_KEYS = 8
 
 Key = frozenset[int]
@@ -47,18 +45,22 @@ class _GrainState:
     near: frozenset[int] = frozenset()
     """Leaves, by number, whose rows are part of the rows here: there are only joins in between."""
     always: frozenset[int] = frozenset()
-    """Those of them that every row here has a row of."""
+    """Those of them that every row here contains a row of."""
 
 
 def grain_safety(
     steps: PlanSteps, measured: Mapping[int, Repeats] | None = None, declared: Collection[Key] = ()
-) -> dict[str, Any]:
+) -> GrainFacet:
     """``measured``: by the id of a source's column, the repeats counted of its source. ``declared``: declared keys, as
     column ids."""
     analysis = _GrainAnalysis(steps, measured or {}, declared)
     analysis.walk()
-    facet = {"nodes": analysis.nodes, "validations": analysis.validations, "undecided": analysis.undecided}
-    return {**facet, **steps.coverage()}
+    return {
+        "nodes": analysis.nodes,
+        "validations": analysis.validations,
+        "undecided": analysis.undecided,
+        **steps.coverage(),
+    }
 
 
 class _GrainAnalysis:
@@ -69,9 +71,9 @@ class _GrainAnalysis:
         self._states: dict[int, _GrainState] = {}
         self._defined = {step.defines: step for step in steps.all if step.defines is not None}
         self._fan_out = FanOutCheck(steps, self._of_leaf(), has_declared=bool(declared))
-        self.nodes: list[dict[str, Any]] = []
-        self.validations: list[dict[str, Any]] = []
-        self.undecided: list[dict[str, Any]] = []
+        self.nodes: list[GrainNode] = []
+        self.validations: list[GrainReport] = []
+        self.undecided: list[GrainReport] = []
 
     def _of_leaf(self) -> dict[int, Repeats]:
         repeats = {}
@@ -123,7 +125,7 @@ class _GrainAnalysis:
             return _state_of_cut(step, state)
         if step.operator not in _KEEPS:
             state.keys = set()
-        if step.operator not in _ONE_BY_ONE.split():
+        if step.operator not in _ONE_BY_ONE:
             state.near = state.always = frozenset()
         if step.operator == "Generate":
             state.multiplied |= dict.fromkeys(state.origin, step)
@@ -170,7 +172,15 @@ class _GrainAnalysis:
             state.always -= left.always
         if join.kind in ("LeftOuter", "FullOuter"):
             state.always -= right.always
-        met = JoinMatch(step, left.near, left.always, right.near, right.always, one_left, one_right)
+        met = JoinMatch(
+            step=step,
+            left=left.near,
+            always_left=left.always,
+            right=right.near,
+            always_right=right.always,
+            left_is_unique=one_left,
+            right_is_unique=one_right,
+        )
         self._fan_out.add(met)
         return state
 
@@ -192,7 +202,12 @@ class _GrainAnalysis:
     def _judge_measure(self, step: MeasuredOperator, measure: Measure, input_state: _GrainState) -> None:
         multiplier = input_state.multiplied[min(measure.sources)] if measure.sources else input_state.repeated
         assert multiplier is not None
-        report = {"node": step.name, "check": "double counting", "column": measure.column, "expression": measure.sql}
+        report: GrainReport = {
+            "node": step.name,
+            "check": "double counting",
+            "column": measure.column,
+            "expression": measure.sql,
+        }
         repeats = self._counted(measure, input_state)
         if repeats is None:
             detail = f"rows may have been multiplied by {multiplier.name}"
@@ -201,13 +216,13 @@ class _GrainAnalysis:
             self.validations.append({**report, "holds": True, "by": "rows"})
         else:
             detail = f"{repeats.distinct:,} rows were added up as {repeats.rows:,}, multiplied by {multiplier.name}"
-            violation = {"holds": False, "by": "rows", "multipliedBy": multiplier.name, "detail": detail}
-            self.validations.append({**report, **violation, "keys": repeats.sample()})
+            report |= {"holds": False, "by": "rows", "multipliedBy": multiplier.name, "detail": detail}
+            self.validations.append({**report, "keys": repeats.sample()})
 
     def _judge_mixed_grain(
         self, step: MeasuredOperator, at_risk: Sequence[Measure], plain: Sequence[Measure], input_state: _GrainState
     ) -> None:
-        report = {
+        report: GrainReport = {
             "node": step.name,
             "check": "mixed grain",
             "column": ", ".join(sorted({measure.column for measure in (*at_risk, *plain)})),

@@ -1,13 +1,14 @@
 """The ledger of a captured write: of each input's rows, how many reached the output, exactly, by row lineage.
 
-From the output down, block by block (rows/provenance.py): the rows of a block that rows above lead to are those that
-reached the output, and each of them has the positions of its source rows. 64 positions are counted in one number, one
-bit each, so that a source row counts once, however often it was used, and little data is shuffled. A file is identified
-by 64 bits of the hash of its name, as in pair tables: of 20,000 files, two have the same once in 10¹¹ times. The other
-rows did not reach the output. The number of rows in each file is counted separately (files.py), so that a position that
-no file has is noticed.
+It goes from the output down, block by block (rows/provenance.py). The rows of a block that are linked to a row above
+have reached the output, and each of them has the positions of its source rows. A bitmap of 64 positions is one number,
+so that a source row counts once, however often it was used, and little data is shuffled. A file is identified by 64
+bits of the hash of its name, as in pair tables: with 20,000 files, the probability of a collision is 10⁻¹¹. All other
+rows did not reach the output. The rows in each file are counted separately (files.py), which reveals positions that no
+file has.
 
-How often a source's rows occur is counted as well: more rows than positions mean that a join has multiplied them.
+The occurrences of a source's rows are counted as well: if there are more rows than positions, a join has multiplied
+them.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import RowsRefused
 from headwater.evidence.files import BY_CONTENT, FileRowCounts, count_file_rows, file_format
 from headwater.evidence.repeats import Repeats
-from headwater.jvm import gateway_of
+from headwater.jvm import JavaObject, gateway_of
 from headwater.model.ledger import Ledger, SourceLedger
 from headwater.rows.backward import MAX_PUSHED_ROWS
 from headwater.rows.names import name_leaves
@@ -38,10 +39,11 @@ _WORD = "shiftright(row, 6)"
 _MAX_SAMPLES = 5
 _PLACES = ("position", "table position", "range")
 """The ids of sources whose rows are identified by their position."""
-_DIFFERENT = "it is read several times, and not the same files each time"
+_DIFFERENT = "it is read several times, with different files"
+_EQUAL_ROWS = "its rows are identified by their content, and some are equal"
 _COARSE = {
-    "group": "which rows of a group were used cannot be told (a window, or a function of a group)",
-    "all": "its rows are used together, and which of them decided cannot be told",
+    "group": "which rows of a group were used is not known (a window, or a function of a group)",
+    "all": "its rows are used together, and which of them decided is not known",
 }
 
 
@@ -51,20 +53,20 @@ class CountedLedger:
 
     ledger: Ledger
     repeats: Mapping[int, Repeats] = field(default_factory=dict)
-    """By the id of a source's column."""
+    """Repeats by the id of a source's column."""
 
 
 @contextmanager
 def count_ledger(
     spark: SparkSession,
-    plan: Any,
+    plan: JavaObject,
     datasets: Mapping[int, str],
     names: Sequence[str] | None = None,
     output: DataFrame | None = None,
 ) -> Iterator[CountedLedger]:
     """``plan`` is the analyzed query of a write, in the JVM; ``datasets`` name its sources by column ids. ``output``
-    are the rows that were written, with columns of these ``names``, if they can be read back: they need not be computed
-    again. The counts are cached until the block ends: repeated rows are looked up in them."""
+    are the rows that were written, with columns of these ``names``, if they can be read back, which saves computing
+    them again. The counts are cached until the context ends: repeated rows are looked up in them."""
     try:
         provenance, outs = output_rows_of(spark, plan, {}, output, names)
     except RowsRefused as refusal:
@@ -79,33 +81,35 @@ def count_ledger(
 
 
 class _LedgerCounter:
-    """``first`` are the rows of the topmost block; ``whole``: they are all of its rows."""
+    """``first`` are the rows of the topmost block, ``whole`` means all of them."""
 
     def __init__(
         self, provenance: RowProvenance, below: BlockRows, datasets: Mapping[int, str], first: DataFrame, *, whole: bool
     ) -> None:
         self._provenance = provenance
-        self._narrowed = below.with_numeric_ids
+        self._with_numeric_ids = below.with_numeric_ids
         self._grains = provenance.grains()
         self._names = {source.number: _dataset_name(provenance, source, datasets) for source in provenance.sources}
         self._reached = {0: first}
-        self._wholly = {0} if whole else set()
-        """Blocks all rows of which reached the output."""
-        self._kept: list[DataFrame] = []
+        self._complete = {0} if whole else set()
+        """Blocks whose rows all reached the output."""
+        self._cached: list[DataFrame] = []
 
     def account(self) -> CountedLedger:
         """If one source of a dataset cannot be followed, the dataset is not accounted for."""
         sources = self._provenance.sources
-        refused = {self._names[each.number]: why for each in sources if (why := self._refusal(each)) is not None}
-        followed = [each for each in sources if self._names[each.number] not in refused]
+        refused = {
+            self._names[source.number]: reason for source in sources if (reason := self._refusal(source)) is not None
+        }
+        followed = [source for source in sources if self._names[source.number] not in refused]
         for block in self._provenance.blocks[1:]:  # parents first
             self._reach(block)
-        single = {each.number: block for each in followed for block in self._only_blocks(each)}
+        single = {source.number: block for source in followed for block in self._only_blocks(source)}
         words = self._words([source for source in followed if source.number not in single])
         by_name: dict[str, list[PlanSource]] = {}
-        for each in followed:
-            by_name.setdefault(self._names[each.number], []).append(each)
-        sources_by_name = {name: each[0] for name, each in by_name.items() if self._same_files(each)}
+        for source in followed:
+            by_name.setdefault(self._names[source.number], []).append(source)
+        sources_by_name = {name: same[0] for name, same in by_name.items() if self._same_files(same)}
         refused |= dict.fromkeys(by_name.keys() - sources_by_name.keys(), _DIFFERENT)
         row_counts = count_file_rows(
             self._provenance, sources_by_name, [*self._reached_places(words, sources_by_name), *self._counted(single)]
@@ -113,13 +117,14 @@ class _LedgerCounter:
         entries = [
             SourceLedger(
                 name,
-                each.entered,
-                each.processed,
-                each.filtered,
-                beyond=each.beyond,
-                **self._exactness(sources_by_name[name], each),
+                counts.entered,
+                counts.processed,
+                counts.filtered,
+                exact=self._is_exact(sources_by_name[name], counts),
+                note=None if self._is_exact(sources_by_name[name], counts) else _EQUAL_ROWS,
+                beyond=counts.beyond,
             )
-            for name, each in row_counts.items()
+            for name, counts in row_counts.items()
         ]
         once = {
             column.expr_id: Repeats(
@@ -132,27 +137,26 @@ class _LedgerCounter:
         return CountedLedger(Ledger(tuple(entries), refused), self._repeats(followed, words) | once)
 
     def release(self) -> None:
-        for frame in self._kept:
+        for frame in self._cached:
             with suppress(Exception):  # the session may have ended
                 frame.unpersist()
 
-    def _exactness(self, source: PlanSource, tally: FileRowCounts) -> dict[str, Any]:
+    @staticmethod
+    def _is_exact(source: PlanSource, counts: FileRowCounts) -> bool:
         """Of equal rows it is unknown which of them reached the output, if not all did."""
-        if source.id != BY_CONTENT or tally.distinct == tally.entered:
-            return {}
-        return {"exact": False, "note": "its rows go by their content, and some are equal"}
+        return source.id != BY_CONTENT or counts.distinct == counts.entered
 
     def _refusal(self, source: PlanSource) -> str | None:
         of_files = source.id == BY_CONTENT and file_format(self._provenance.leaf(source.number)) is not None
         if source.id not in _PLACES and not of_files:
-            return "its rows have no place of their own, and equal ones cannot be told apart"
+            return "its rows have no position, and equal rows cannot be distinguished"
         return _COARSE.get(self._grains[source.number])
 
     def _same_files(self, sources: Sequence[PlanSource]) -> bool:
         frames = [self._provenance.source_frame(source.number) for source in sources] if len(sources) > 1 else []
         return len({tuple(sorted(frame.inputFiles())) for frame in frames}) <= 1
 
-    # -- places that reached the output -------------------------------------------------------------------------------
+    # -- positions that reached the output ----------------------------------------------------------------------------
 
     def _words(self, followed: Sequence[PlanSource]) -> DataFrame | None:
         """(block, source, file, word, mask, rows, last): 64 positions each."""
@@ -173,44 +177,44 @@ class _LedgerCounter:
         words = places.groupBy("block", "source", "file", F.expr(_WORD).alias("word")).agg(
             F.bit_or(bit).alias("mask"), F.count("*").alias("rows"), F.max("row").alias("last")
         )
-        self._kept.append(words.persist())
+        self._cached.append(words.persist())
         return words
 
     def _reach(self, block: Block) -> None:
-        """Find the rows of a block that rows above lead to, if any do."""
+        """Find the rows of a block that are linked to rows above, if there are any."""
         leading = [
             (above, link)
             for above in self._provenance.blocks
             for link in above.links
             if link.to == block.number and above.number in self._reached
         ]
-        rows = self._narrowed(self._provenance.frame(block.number))
+        rows = self._with_numeric_ids(self._provenance.frame(block.number))
         if any(self._all_lead(above, link) for above, link in leading):
-            self._wholly.add(block.number)
+            self._complete.add(block.number)
             self._reached[block.number] = rows
         elif leading:
             names = [_quote(name) for name in rows.columns]
             reached = [
-                self._narrowed(self._provenance.follow(link, self._leading(above, link), MAX_PUSHED_ROWS)).select(
-                    *names
-                )
+                self._with_numeric_ids(
+                    self._provenance.follow(link, self._leading(above, link), MAX_PUSHED_ROWS)
+                ).select(*names)
                 for above, link in leading
             ]
             self._reached[block.number] = reduce(lambda left, right: left.union(right), reached)
 
     def _all_lead(self, above: Block, link: BlockLink) -> bool:
-        """Whether every group of the block below has its row above: none is dropped on the way up."""
-        if above.number not in self._wholly or link.kind != "aggregate" or link.condition_columns:
+        """Whether every group of the block below has a row above, so that none is dropped in between."""
+        if above.number not in self._complete or link.kind != "aggregate" or link.condition_columns:
             return False
-        course = self._provenance.block_path(above.number, link.present)
-        return course is not None and not course.steps
+        path = self._provenance.block_path(above.number, link.present)
+        return path is not None and not path.steps
 
     def _only_blocks(self, source: PlanSource) -> Iterator[Block]:
-        """The block of a source whose rows occur at most once: no other source joins them, so that they are only kept
-        or dropped."""
+        """The block of a source whose rows occur at most once: it is joined with no other source, so its rows can only
+        remain or be dropped."""
         blocks = [block for block in self._provenance.blocks if source.number in block.sources]
-        named_alike = list(self._names.values()).count(self._names[source.number])
-        if len(blocks) != 1 or named_alike != 1 or blocks[0].number not in self._wholly:
+        same_name = list(self._names.values()).count(self._names[source.number])
+        if len(blocks) != 1 or same_name != 1 or blocks[0].number not in self._complete:
             return
         alone = blocks[0].sources == (source.number,) and not blocks[0].links
         if alone and self._provenance.block_path(blocks[0].number, source.row) is not None:
@@ -226,7 +230,7 @@ class _LedgerCounter:
             yield self._names[number], of_file.agg(F.count("*").alias("reached"), F.max("row").alias("last"))
 
     def _leading(self, above: Block, link: BlockLink) -> DataFrame:
-        """The distinct values of the rows above that lead down."""
+        """The distinct values by which rows above are linked to the block below."""
         from pyspark.sql import functions as F
 
         rows = self._reached[above.number]
@@ -235,7 +239,7 @@ class _LedgerCounter:
         wanted = (
             rows.select(*map(_quote, names)).distinct() if names else rows.select(F.lit(True).alias("any")).limit(1)
         )
-        self._kept.append(wanted.persist())
+        self._cached.append(wanted.persist())
         return wanted
 
     def _reached_places(self, words: DataFrame | None, wanted: Collection[str]) -> Iterator[tuple[str, DataFrame]]:
@@ -246,15 +250,14 @@ class _LedgerCounter:
         if words is None:
             return
         for name in wanted:
-            own = words.where(F.col("source").isin([number for number, each in self._names.items() if each == name]))
+            numbers = [number for number, source_name in self._names.items() if source_name == name]
+            own = words.where(F.col("source").isin(numbers))
             merged = own.groupBy("file", "word").agg(F.bit_or("mask").alias("mask"), F.max("last").alias("last"))
-            of_content = any(
-                each.id == BY_CONTENT for each in self._provenance.sources if self._names[each.number] == name
-            )
+            of_content = any(source.id == BY_CONTENT for source in self._provenance.sources if source.number in numbers)
             reached = (F.lit(None).cast("long") if of_content else F.sum(F.bit_count("mask"))).alias("reached")
             yield name, merged.groupBy("file").agg(reached, F.max("last").alias("last"))
 
-    # -- rows that were there more than once --------------------------------------------------------------------------
+    # -- rows that occur more than once -------------------------------------------------------------------------------
 
     def _repeats(self, followed: Sequence[PlanSource], words: DataFrame | None) -> dict[int, Repeats]:
         from pyspark.sql import functions as F
@@ -269,14 +272,14 @@ class _LedgerCounter:
             if len(blocks) != 1 or not self._comes_once(blocks[0]) or source.id == BY_CONTENT:
                 continue
             row = row_of.get((blocks[0].number, source.number))
-            many = Repeats(0, 0) if row is None else Repeats(int(row["rows"]), int(row["places"]))
-            if many.has_repeats:
-                many = replace(many, find_sample=cache(partial(self._sample_rows, words, blocks[0], source)))
-            repeats |= {column.expr_id: many for column in source.columns}
+            counted = Repeats(0, 0) if row is None else Repeats(int(row["rows"]), int(row["places"]))
+            if counted.has_repeats:
+                counted = replace(counted, find_sample=cache(partial(self._sample_rows, words, blocks[0], source)))
+            repeats |= {column.expr_id: counted for column in source.columns}
         return repeats
 
     def _comes_once(self, block: Block) -> bool:
-        """Whether each of its rows that is reached is found once."""
+        """Whether each of its rows that reached the output occurs once."""
         links = [link for above in self._provenance.blocks for link in above.links if link.to == block.number]
         return len(links) <= 1 and not any(link.condition_columns for link in links)
 

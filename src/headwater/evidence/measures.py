@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from headwater.capture.events.evidence import EndedRun
 from headwater.formats.openlineage.facet_names import GRAIN_FACET, LEDGER_FACET, TYPES_FACET
@@ -16,7 +15,7 @@ _COUNTS = {
 }
 
 
-def expectation_measures(ended: EndedRun, facets: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+def expectation_measures(ended: EndedRun, facets: Mapping[str, Mapping[str, object]]) -> dict[str, float]:
     """By measure; without those that are unknown for any of the writes."""
     measures: dict[str, float | None] = {
         "rows_written": ended.written.rows,
@@ -31,22 +30,24 @@ def expectation_measures(ended: EndedRun, facets: Mapping[str, Mapping[str, Any]
     return {name: value for name, value in measures.items() if value is not None}
 
 
-def _count_reports(facet: Mapping[str, Any] | None, reports: str, **wanted: bool) -> int | None:
+def _count_reports(facet: Mapping[str, object] | None, reports: str, **wanted: bool) -> int | None:
     """Reports with the given value; 0 if nothing was written, None if the reports are incomplete."""
     if facet is None:
         return 0
     if not facet["complete"]:
         return None
     ((key, value),) = wanted.items()
-    return sum(report.get(key) is value for report in facet[reports])
+    stated = facet[reports]
+    assert isinstance(stated, list)
+    return sum(report.get(key) is value for report in stated)
 
 
-def _ledger_measures(ledger: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _ledger_measures(ledger: Mapping[str, object]) -> Iterator[tuple[str, float]]:
     """Of an exact ledger, of one output or of a pipeline: several outputs have no sum."""
-    if not ledger.get("exact") or _COUNTS["input_rows"] not in ledger:
+    counts = {measure: count for measure, name in _COUNTS.items() if isinstance(count := ledger.get(name), int)}
+    if not ledger.get("exact") or "input_rows" not in counts:
         return
-    for measure, name in _COUNTS.items():
-        yield measure, ledger[name]
-    entered = ledger[_COUNTS["input_rows"]]
+    yield from counts.items()
+    entered = counts["input_rows"]
     for end in ("filtered", "errored"):
-        yield f"{end}_share", ledger[f"{end}Count"] / entered if entered else 0.0
+        yield f"{end}_share", counts[f"{end}_rows"] / entered if entered else 0.0

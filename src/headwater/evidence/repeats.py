@@ -24,8 +24,8 @@ class Repeats:
 
 
 def least_repeated(of_leaf: Mapping[int, Repeats], leaves: Collection[int]) -> Repeats | None:
-    """Of leaves whose rows are part of the same rows. One leaf whose rows occur once each is enough to know that the
-    rows they make do, too; that they do not is known only if all were counted."""
+    """The repeats of joined leaves. If the rows of one leaf occur once each, so do the joined rows. That joined rows
+    are repeated is only known if all leaves were counted."""
     counts = [of_leaf[leaf] for leaf in leaves if leaf in of_leaf]
     without_repeats = next((repeats for repeats in counts if not repeats.has_repeats), None)
     if without_repeats is not None:

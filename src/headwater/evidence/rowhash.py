@@ -12,7 +12,7 @@ Headwater.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.proof.canonical import canonical
 
@@ -39,5 +39,5 @@ def hash_of_rows(frame: DataFrame) -> str:
     text = F.concat_ws(":", "row", F.col("count").cast("string"))
     group_hash = F.sha2(F.concat_ws(",", F.array_sort(F.collect_list(text))), 256)
     groups = counted.groupBy(F.substring("row", 1, 4).alias("first")).agg(group_hash.alias("hash"))
-    tree: list[Any] = sorted([group["first"], group["hash"]] for group in groups.collect())
+    tree: list[list[str]] = sorted([group["first"], group["hash"]] for group in groups.collect())
     return sha256(canonical({"columns": columns, "rows": tree}).encode()).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from headwater.capture.events.evidence import EndedRun, EndedWrite, EvidenceOptions
 from headwater.capture.events.plan_cuts import PlanCut
@@ -15,6 +15,7 @@ from headwater.capture.listener.code import CodeLocation
 from headwater.evidence.checksums import ChecksumCalculator, Checksums, combined_checksum
 from headwater.evidence.code import script_code
 from headwater.evidence.designs import redact_design
+from headwater.evidence.documents import GrainFacet, ManifestFacet, TraceFacet, TypesFacet
 from headwater.evidence.grain import Key, grain_safety
 from headwater.evidence.jvm import step_classes
 from headwater.evidence.ledger import count_ledger
@@ -33,7 +34,7 @@ from headwater.formats.openlineage.facet_names import (
     TRACE_FACET,
     TYPES_FACET,
 )
-from headwater.jvm import gateway_of
+from headwater.jvm import JavaObject, gateway_of
 from headwater.model.ledger import Ledger
 from headwater.model.names import Dataset
 from headwater.plan.shape import canonical_plan
@@ -61,7 +62,7 @@ class HashedDocument(NamedTuple):
     text: bytes
 
     @classmethod
-    def of(cls, document: Any) -> HashedDocument:
+    def of(cls, document: object) -> HashedDocument:
         return cls(*digest_and_preimage(document))
 
 
@@ -74,10 +75,10 @@ class WriteEvidence:
     design: HashedDocument
     inputs: Checksums = field(default_factory=Checksums)
     outputs: Checksums = field(default_factory=Checksums)
-    types: dict[str, Any] | None = None
-    trace: dict[str, Any] | None = None
-    grain: dict[str, Any] | None = None
-    ledger: dict[str, Any] | None = None
+    types: TypesFacet | None = None
+    trace: TraceFacet | None = None
+    grain: GrainFacet | None = None
+    ledger: dict[str, object] | None = None
     shows_design: bool = True
     """Whether an event may contain the design beside its hash."""
 
@@ -122,18 +123,24 @@ class RunEvidence:
     def _part(self, ended: EndedWrite) -> WriteEvidence:
         zone = str(self._spark.conf.get(TIME_ZONE))
         target = str(Dataset(*ended.written.target.key))
-        settings = self._redactor.options(relevant_settings(self._application, ended.settings, zone))
+        settings = self._redactor.settings(relevant_settings(self._application, ended.settings, zone))
         design = self._hashed(_design(ended.written, target), ended.literals)
         return WriteEvidence(target, settings, design, shows_design=ended.literals != "drop")
 
-    def _hashed(self, design: Any, literals: str) -> HashedDocument:
+    def _hashed(self, design: object, literals: str) -> HashedDocument:
         """The hash of what an event may show: two designs that differ only in literals are the same without them."""
         return HashedDocument.of(redact_design(design if literals == "keep" else mask_design(design), self._redactor))
 
-    def _try(self, take: Callable[[WriteEvidence, EndedWrite, EvidenceOptions], None], *arguments: Any) -> None:
+    def _try(
+        self,
+        take: Callable[[WriteEvidence, EndedWrite, EvidenceOptions], None],
+        part: WriteEvidence,
+        ended: EndedWrite,
+        options: EvidenceOptions,
+    ) -> None:
         """An error in one part leaves the others."""
         try:
-            take(*arguments)
+            take(part, ended, options)
         except Exception as error:
             if self.is_over():
                 raise
@@ -158,7 +165,7 @@ class RunEvidence:
         if query is None:
             return
         steps = PlanSteps.read(self._read_steps(query), tuple(_cuts(ended.written)), ended.literals)
-        keys = tuple(options.keys)  # the run goes on, and may add others
+        keys = tuple(options.keys)  # the run continues, and may add others
         part.types = type_unification(steps)
         part.trace = morphism_trace(steps, _column_naming(ended.written))
         part.grain = grain_safety(steps, declared=keys)
@@ -166,7 +173,7 @@ class RunEvidence:
             ledger, part.grain = self._count_ledger(ended, command, steps, keys)
             part.ledger = ledger.document() if options.ledger else None
 
-    def steps(self, plan: Any) -> str | None:
+    def steps(self, plan: JavaObject) -> str | None:
         try:
             return self._read_steps(plan)
         except Exception as error:
@@ -174,12 +181,12 @@ class RunEvidence:
                 self._report(error)
             return None
 
-    def _read_steps(self, plan: Any) -> str:
+    def _read_steps(self, plan: JavaObject) -> str:
         return str(step_classes(gateway_of(self._spark.sparkContext)).new("PlanSteps", plan, MAX_STEPS).toJson())
 
     def _count_ledger(
-        self, ended: EndedWrite, command: Any, steps: PlanSteps, keys: Sequence[Key]
-    ) -> tuple[Ledger, dict[str, Any]]:
+        self, ended: EndedWrite, command: JavaObject, steps: PlanSteps, keys: Sequence[Key]
+    ) -> tuple[Ledger, GrainFacet]:
         """The ledger, and the grain verdicts from the rows that were counted."""
         captured = ended.rows or {}
         with tag_own_jobs(self._spark):
@@ -191,11 +198,11 @@ class RunEvidence:
             return account.ledger, grain
         return replace(account.ledger, partly=change), grain_safety(steps, declared=keys)
 
-    def facets(self, ended: EndedRun) -> dict[str, dict[str, Any]]:
+    def facets(self, ended: EndedRun) -> dict[str, dict[str, object]]:
         parts: Sequence[WriteEvidence] = ended.parts
         if not parts and ended.declared is None and not ended.expectations:
             return {}
-        facets = {MANIFEST_FACET: self._manifest(ended)}
+        facets: dict[str, dict[str, object]] = {MANIFEST_FACET: dict(self._manifest(ended))}
         ledger = ended.declared.ledger if ended.declared is not None else None
         if ledger is None:
             ledger = merge_ledgers([(part.target, part.ledger) for part in parts if part.ledger])
@@ -214,34 +221,37 @@ class RunEvidence:
             }
         return facets
 
-    def _manifest(self, ended: EndedRun) -> dict[str, Any]:
+    def _manifest(self, ended: EndedRun) -> ManifestFacet:
         parts, declared, partition = ended.parts, ended.declared, ended.partition
-        settings = [dict(each) for each in dict.fromkeys(tuple(sorted(part.settings.items())) for part in parts)]
-        config: dict[str, Any] = {"settings": settings[0] if len(settings) == 1 else settings}
-        if partition is not None:  # an event has no place for what is nothing, and shall show all that is hashed
+        distinct = dict.fromkeys(tuple(sorted(part.settings.items())) for part in parts)
+        settings = [dict(items) for items in distinct]
+        config: dict[str, object] = {"settings": settings[0] if len(settings) == 1 else settings}
+        if partition is not None:  # an event cannot contain None, and has to show all that is hashed
             config["partition"] = self._redactor.text(partition)
-        code: dict[str, Any] = dict(self._script or {})
+        code: dict[str, object] = dict(self._script or {})
         designs = sorted(part.design for part in parts)
         shows = ended.literals != "drop" and all(part.shows_design for part in parts)
-        design = designs[0] if len(designs) == 1 else HashedDocument.of([each.digest for each in designs])
+        design = designs[0] if len(designs) == 1 else HashedDocument.of([item.digest for item in designs])
         if declared is not None:
             config["options"] = dict(declared.options)
             code["functions"] = dict(declared.functions)
             design, designs = self._hashed(declared.design, ended.literals), []
-        manifest: dict[str, Any] = {"configHash": digest_of(config), "config": config}
-        if code:
-            manifest |= {"codeHash": digest_of(code), "code": code}
-        manifest |= {
+        manifest: ManifestFacet = {
+            "configHash": digest_of(config),
+            "config": config,
             "designHash": design.digest,
-            **(_design_members(design, designs) if shows else {}),
             "inputChecksums": _combined_checksums([part.inputs for part in parts]),
             "outputChecksums": _combined_checksums([part.outputs for part in parts]),
         }
+        if code:
+            manifest |= {"codeHash": digest_of(code), "code": code}
+        if shows:
+            _add_designs(manifest, design, designs)
         unknown = {name: why for part in parts for name, why in {**part.inputs.unknown, **part.outputs.unknown}.items()}
         not_read = {name: files for part in parts for name, files in part.inputs.not_read.items()}
         not_read |= {name: files for part in parts for name, files in part.outputs.not_read.items()}
         if ended.expectations:
-            manifest["contractVersion"] = digest_of([each.promise() for each in ended.expectations])
+            manifest["contractVersion"] = digest_of([expectation.promise() for expectation in ended.expectations])
         if unknown:
             manifest["withoutChecksum"] = unknown
         if not_read:
@@ -249,13 +259,13 @@ class RunEvidence:
         return manifest
 
 
-def _design_members(design: HashedDocument, of_writes: Sequence[HashedDocument]) -> dict[str, Any]:
+def _add_designs(manifest: ManifestFacet, design: HashedDocument, of_writes: Sequence[HashedDocument]) -> None:
     """The design itself, as the text that was hashed, if it is not too long for an event; of several writes, whose
     hashes are hashed together, each design."""
-    members: dict[str, Any] = {"design": design.text.decode()} if len(design.text) <= _MAX_DESIGN_BYTES else {}
+    if len(design.text) <= _MAX_DESIGN_BYTES:
+        manifest["design"] = design.text.decode()
     if len(of_writes) > 1 and sum(len(item.text) for item in of_writes) <= _MAX_DESIGN_BYTES:
-        members["designs"] = {item.digest: item.text.decode() for item in of_writes}
-    return members
+        manifest["designs"] = {item.digest: item.text.decode() for item in of_writes}
 
 
 def _combined_checksums(all_checksums: Sequence[Checksums]) -> dict[str, str]:
@@ -266,7 +276,7 @@ def _combined_checksums(all_checksums: Sequence[Checksums]) -> dict[str, str]:
     return {name: combined_checksum(checksums) for name, checksums in by_name.items()}
 
 
-def _design(written: CapturedWrite, target: str) -> dict[str, Any]:
+def _design(written: CapturedWrite, target: str) -> dict[str, object]:
     reads = {id: str(Dataset(*item.dataset.key)) for item in written.inputs for id in item.ids}
     if written.plan is None:
         return {"command": written.command, "target": target, "reads": sorted(set(reads.values()))}

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from headwater.capture.events.plan_cuts import PlanCut
+from headwater.evidence.documents import (
+    CastDocument,
+    FacetCoverage,
+    NullabilityDocument,
+    OperatorDocument,
+    PlanStepsDocument,
+)
 from headwater.evidence.stitching import stitch
+from headwater.model.json_types import JsonValue
 from headwater.redaction.literals import mask_literals
 
 _LEFT_OUT = "(left out)"
@@ -58,8 +65,8 @@ class MeasuredOperator:
     leaf: Mapping[int, str] | None
     """The columns of a leaf, by id."""
     makes: tuple[MadeColumn, ...]
-    casts: tuple[Mapping[str, Any], ...]
-    nulls: tuple[Mapping[str, Any], ...]
+    casts: tuple[CastDocument, ...]
+    nulls: tuple[NullabilityDocument, ...]
     join: JoinStep | None
     keys: tuple[int, ...] | None
     """The columns by which it outputs one row each; None if it does not, or does not output them."""
@@ -91,7 +98,7 @@ class PlanSteps:
     def read(cls, text: str, cuts: Sequence[PlanCut] = (), literals: str = "keep") -> PlanSteps:
         """``cuts``: leaves that stand for other plans. The steps of those plans are appended, as inputs of the leaf.
         ``literals``: whether literals stay in the text of expressions."""
-        document = json.loads(text)
+        document: PlanStepsDocument = json.loads(text)
         whole, not_seen = stitch(document, cuts)
         if literals != "keep":
             document["steps"] = _without_literals(document["steps"], literals)
@@ -111,20 +118,22 @@ class PlanSteps:
             names |= {column.id: column.name for column in step.makes} | dict(step.leaf or {})
         return names | dict(self.columns)
 
-    def coverage(self, *, all_reported: bool = True) -> dict[str, Any]:
+    def coverage(self, *, all_reported: bool = True) -> FacetCoverage:
         """Whether a facet made of these steps is complete; ``all_reported``: it had room for everything."""
-        coverage: dict[str, Any] = {"complete": self.whole and all_reported and not self.not_seen}
-        return {**coverage, "notSeen": [dict(each) for each in self.not_seen]} if self.not_seen else coverage
+        coverage: FacetCoverage = {"complete": self.whole and all_reported and not self.not_seen}
+        if self.not_seen:
+            coverage["notSeen"] = [dict(reason) for reason in self.not_seen]
+        return coverage
 
     def above(self, step: MeasuredOperator) -> set[int]:
-        """The operators that it is within: a recursive definition is read within itself."""
+        """The operators above it. A recursive definition is above a reference to itself."""
         numbers = set()
         while step.parent >= 0:
             numbers.add(step.parent)
             step = self.all[step.parent]
         return numbers
 
-    def ancestors_until(self, step: MeasuredOperator, until: Sequence[str]) -> Iterator[MeasuredOperator]:
+    def ancestors_until(self, step: MeasuredOperator, until: Collection[str]) -> Iterator[MeasuredOperator]:
         """The operators that its rows reach, up to those named in ``until``; from a common table expression on to its
         references."""
         pending, seen = [step], {step.number}
@@ -144,7 +153,7 @@ class PlanSteps:
         return sorted(self.names.get(id, f"#{id}") for id in ids)
 
 
-def _without_literals(document: Any, literals: str) -> Any:
+def _without_literals(document: JsonValue, literals: str) -> JsonValue:
     """The text of expressions masked, or left out; a plain name stays, which trace.py recognises by its form."""
     if isinstance(document, list):
         return [_without_literals(item, literals) for item in document]
@@ -163,7 +172,7 @@ def _text_without_literals(sql: str, literals: str) -> str:
     return masked if literals == "mask" or ("(" not in masked and " " not in masked) else _LEFT_OUT
 
 
-def _step(number: int, fields: Mapping[str, Any]) -> MeasuredOperator:
+def _step(number: int, fields: OperatorDocument) -> MeasuredOperator:
     join = None
     if "join" in fields:
         columns = (frozenset(fields["leftColumns"]), frozenset(fields["rightColumns"]))
@@ -173,21 +182,21 @@ def _step(number: int, fields: Mapping[str, Any]) -> MeasuredOperator:
     leaf = fields.get("leaf")
     keys = fields.get("keys")
     return MeasuredOperator(
-        number,
-        fields["operator"],
-        fields["parent"],
-        None if leaf is None else {item["id"]: item["name"] for item in leaf},
-        tuple(MadeColumn(item["id"], item["name"], item["sql"], tuple(item["from"])) for item in fields["makes"]),
-        tuple(fields["casts"]),
-        tuple(fields["nulls"]),
-        join,
-        None if keys is None else tuple(keys),
-        tuple(
+        number=number,
+        operator=fields["operator"],
+        parent=fields["parent"],
+        leaf=None if leaf is None else {item["id"]: item["name"] for item in leaf},
+        makes=tuple(MadeColumn(item["id"], item["name"], item["sql"], tuple(item["from"])) for item in fields["makes"]),
+        casts=tuple(fields["casts"]),
+        nulls=tuple(fields["nulls"]),
+        join=join,
+        keys=None if keys is None else tuple(keys),
+        measures=tuple(
             Measure(item["column"], item["function"], item["distinct"], item["sql"], frozenset(item["from"]))
             for item in fields.get("measures", ())
         ),
-        fields.get("defines"),
-        fields.get("refers"),
-        tuple(fields.get("columns", ())),
-        tuple(fields.get("standsFor", ())),
+        defines=fields.get("defines"),
+        refers=fields.get("refers"),
+        columns=tuple(fields.get("columns", ())),
+        stands_for=tuple(fields.get("standsFor", ())),
     )

@@ -4,8 +4,8 @@ between."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
+from headwater.evidence.documents import TraceFacet
 from headwater.evidence.steps import MadeColumn, MeasuredOperator, PlanSteps
 from headwater.redaction.literals import without_strings
 
@@ -17,7 +17,7 @@ ColumnNaming = Callable[[MeasuredOperator, int], str]
 """The name of a column of a leaf."""
 
 
-def morphism_trace(steps: PlanSteps, naming: ColumnNaming) -> dict[str, Any]:
+def morphism_trace(steps: PlanSteps, naming: ColumnNaming) -> TraceFacet:
     """First the sources of a column, then the steps from there up."""
     makers = _makers(steps)
     read = {id: step for step in steps.all if step.refers is None for id in step.leaf or ()}

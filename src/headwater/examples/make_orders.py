@@ -4,7 +4,7 @@
 
 Every morning an orchestrator cleans yesterday's orders, joins them with the customers and adds up the day's revenue; a
 dashboard reads it. One enrichment fails and is repeated. On the last day the revenue is converted to euros, so two
-runs of one job differ. Customer scores come from Python code that nobody can look into, so no columns are recorded.
+runs of one job differ. Customer scores come from opaque Python code, so no columns are recorded.
 The exchange rates are exported by another team, which declares its job without reporting runs.
 
 The file is the same on every machine: a test compares.
@@ -18,10 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 PRODUCER = "https://headwater.example/shop"
 SPEC = "https://openlineage.io/spec"
@@ -46,7 +45,7 @@ class ExampleTable:
     tags: Mapping[str, str] = field(default_factory=dict)
 
     def facets(self) -> Json:
-        facets = {
+        facets: Json = {
             "schema": _facet(
                 "1-2-0/SchemaDatasetFacet", fields=[{"name": name, "type": kind} for name, kind in self.columns.items()]
             )
@@ -340,7 +339,15 @@ def _spark(
 ) -> ExampleRun:
     seconds = 90 + int.from_bytes(hashlib.sha256(f"{job}{day.date()}{attempt}".encode()).digest()[:1])
     run = ExampleRun(
-        "shop", job, day, starts, timedelta(seconds=seconds), attempt, parent, inputs=inputs, outputs=[output]
+        namespace="shop",
+        job=job,
+        day=day,
+        starts=starts,
+        takes=timedelta(seconds=seconds),
+        attempt=attempt,
+        parent=parent,
+        inputs=inputs,
+        outputs=[output],
     )
     run.job_facets = {"jobType": _job_type("SPARK", "JOB")}
     return run
@@ -350,7 +357,7 @@ def _spark(
 
 
 def _input(table: ExampleTable, day: datetime | None = None) -> Json:
-    use = {"namespace": table.namespace, "name": table.name, "facets": table.facets()}
+    use: Json = {"namespace": table.namespace, "name": table.name, "facets": table.facets()}
     return use | ({"inputFacets": {"subset": _subset("input", day)}} if day else {})
 
 
@@ -374,7 +381,7 @@ def _job_type(integration: str, kind: str) -> Json:
     return _facet("2-0-4/JobTypeJobFacet", processingType="BATCH", integration=integration, jobType=kind)
 
 
-def _facet(schema: str, definition: str | None = None, **content: Any) -> Json:
+def _facet(schema: str, definition: str | None = None, **content: object) -> Json:
     url = f"{SPEC}/facets/{schema}.json#/$defs/{definition or schema.split('/')[1]}"
     return {"_producer": PRODUCER, "_schemaURL": url, **content}
 

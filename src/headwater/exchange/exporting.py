@@ -10,21 +10,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
 from headwater.errors import ExchangeError, FileRefused
+from headwater.exchange.export_formats import DETAILS, Format
 from headwater.exchange.importing import events_of
 from headwater.exchange.validating import EVENTS
-from headwater.formats import graphml, mermaid
-from headwater.formats.wia import json_graph, lines
 from headwater.formats.wia.elements import Element, ElementKind
 from headwater.formats.wia.events import HEADWATER_KEY
 from headwater.formats.wia.flat import time_text
 from headwater.formats.wia.versions import VERSION
 from headwater.model.answers import Direction
-from headwater.model.exchange import Exported
+from headwater.model.exchange import ExportResult
 from headwater.model.names import Endpoint
 from headwater.store.exchange.graph_stream import GraphStream
 from headwater.store.exchange.staging import Staging
@@ -32,31 +30,6 @@ from headwater.store.store import Store
 
 PRODUCER = "headwater"
 _LINES_PER_READ = 200
-
-
-class Format(StrEnum):
-    JSON = "wia-json"
-    JSONL = "wia-jsonl"
-    PARQUET = "wia-parquet"
-    GRAPHML = "graphml"
-    OPENLINEAGE = "openlineage"
-    MERMAID = "mermaid"
-
-
-_NAMES = {
-    Format.JSON: "lineage_graph_{moment}.json",
-    Format.JSONL: "lineage_events_{date}.jsonl",
-    Format.PARQUET: "lineage_tables_{moment}",
-    Format.GRAPHML: "lineage_graph_{moment}.graphml",
-    Format.OPENLINEAGE: "openlineage_events_{date}.jsonl",
-    Format.MERMAID: "lineage_graph_{moment}.mmd",
-}
-_WRITERS = {
-    Format.JSON: json_graph.write,
-    Format.JSONL: lines.write,
-    Format.GRAPHML: graphml.write,
-    Format.MERMAID: mermaid.write,
-}
 
 
 def export_file(
@@ -69,18 +42,21 @@ def export_file(
     depth: int | None = None,
     as_of: datetime | None = None,
     gzip: bool = False,
-) -> Exported:
+) -> ExportResult:
     file_format = _format(format)
     if gzip and file_format is Format.PARQUET:
         raise ExchangeError("Parquet files are compressed by themselves: export them without gzip.")
     target = _target(path, file_format, gzip)
     whole = not datasets and as_of is None and depth is None
     if file_format is Format.OPENLINEAGE and whole:
-        return Exported(str(target), file_format, {EVENTS: _write_received(store, target, gzip)})
+        return ExportResult(str(target), file_format, {EVENTS: _write_received(store, target, gzip)})
     counts: Counter[str] = Counter()
-    acyclic = file_format is not Format.MERMAID  # which can draw cycles
     with store.graphs.stream(
-        datasets, directions=_directions(direction), depth=depth, as_of=as_of, acyclic=acyclic
+        datasets,
+        directions=_directions(direction),
+        depth=depth,
+        as_of=as_of,
+        acyclic=not DETAILS[file_format].draws_cycles,
     ) as stream:
         cycles = tuple(stream.cycles())
         elements = _counting(_with_header(stream, cycles), counts)
@@ -93,9 +69,9 @@ def export_file(
             _write_declared(elements, target, gzip)
         else:
             with _new_text(target, gzip) as out:
-                _WRITERS[file_format](elements, out)
+                DETAILS[file_format].writer(elements, out)
     totals = {str(kind): counts[kind] for kind in ElementKind if kind is not ElementKind.GRAPH}
-    return Exported(str(target), file_format, totals, cycles)
+    return ExportResult(str(target), file_format, totals, cycles)
 
 
 def _format(name: str) -> Format:
@@ -117,7 +93,9 @@ def _directions(name: str | None) -> tuple[Direction, ...]:
 def _target(path: str | Path | None, format: Format, gzip: bool) -> Path:
     """Return the output file; by default, or if ``path`` is a folder, with a generated name."""
     now = datetime.now(UTC)
-    name = _NAMES[format].format(moment=now.strftime("%Y%m%dT%H%M%SZ"), date=now.date()) + (".gz" if gzip else "")
+    name = DETAILS[format].file_name.format(moment=now.strftime("%Y%m%dT%H%M%SZ"), date=now.date()) + (
+        ".gz" if gzip else ""
+    )
     if path is None:
         return Path(name)
     target = Path(path)

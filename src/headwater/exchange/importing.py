@@ -1,4 +1,4 @@
-"""Imports a lineage file: validated completely before the first event, and stored in one transaction."""
+"""Imports a lineage file: validated completely before the first event, and stored in transactions of limited size."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from headwater.exchange.opening import DetectedFormat, LineageFile
 from headwater.exchange.validating import EVENTS, checked_events, element_counts
-from headwater.formats.openlineage.event import RawEvent
+from headwater.formats.openlineage.event import RawEvent, read_event
 from headwater.formats.wia.elements import Document, ElementKind
 from headwater.formats.wia.events import node_event
 from headwater.formats.wia.flat import time_text
 from headwater.formats.wia.graph_check import GraphCheck
 from headwater.model.audit import Actor
-from headwater.model.exchange import Imported
+from headwater.model.exchange import ImportResult
 from headwater.store.exchange.staging import Staging
 from headwater.store.store import Store
 
@@ -23,18 +23,19 @@ _MAX_EVENTS = 500
 _MAX_BYTES = 8 * 2**20
 
 
-def import_file(store: Store, path: str | Path, *, actor: Actor | None = None) -> Imported:
+def import_file(store: Store, path: str | Path, *, actor: Actor | None = None) -> ImportResult:
     opened = LineageFile(Path(path))
     if opened.format is DetectedFormat.OPENLINEAGE:
         number = sum(1 for _ in checked_events(opened))
         new, duplicates = store.take_stream(_portions(line for _, line in opened.events()), actor=actor)
-        return Imported(opened.name, opened.format, {EVENTS: number}, new + duplicates, duplicates)
+        return ImportResult(opened.name, opened.format, {EVENTS: number}, new + duplicates, duplicates)
     check = GraphCheck()
     with Staging() as staging:
         head = stage_graph(opened, check, staging)
-        events = events_of(staging, head["generated_at"])
-        new, duplicates = store.take_stream(_portions(events), actor=actor)
-    return Imported(opened.name, opened.format, element_counts(check), new + duplicates, duplicates)
+        for event in events_of(staging, head["generated_at"]):
+            read_event(event)  # refused before the first is stored
+        new, duplicates = store.take_stream(_portions(events_of(staging, head["generated_at"])), actor=actor)
+    return ImportResult(opened.name, opened.format, element_counts(check), new + duplicates, duplicates)
 
 
 def stage_graph(opened: LineageFile, check: GraphCheck, staging: Staging) -> Document:
@@ -61,7 +62,7 @@ def events_of(staging: Staging, at: str) -> Iterator[str]:
 
 
 def _portions(events: Iterator[str]) -> Iterator[list[RawEvent]]:
-    """Yield events in portions of limited size."""
+    """Yield events in portions of limited size, each a transaction of the store."""
     while portion := _portion(events):
         yield portion
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from headwater.errors import FileRefused
 from headwater.formats import graphml
@@ -17,6 +17,9 @@ from headwater.formats.wia import json_graph, lines
 from headwater.formats.wia.decoding import decode_json
 from headwater.formats.wia.elements import Element, ElementKind
 from headwater.formats.wia.versions import refuse_later_major
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _GZIP = b"\x1f\x8b"
 _SNIFFED_BYTES = 2**16
@@ -83,7 +86,7 @@ class LineageFile:
             yield from lines.numbered_lines(text)
 
     @contextmanager
-    def _bytes(self) -> Iterator[io.BufferedReader[Any]]:
+    def _bytes(self) -> Iterator[io.BufferedReader]:
         with open(self.path, "rb") as file:
             compressed = file.read(2) == _GZIP
             file.seek(0)
@@ -110,7 +113,7 @@ class LineageFile:
 def _format_of_lines(first: bytes, rest: bytes) -> DetectedFormat:
     """Detect the format by the first line: one element in JSON lines, but a graph may be a single line too."""
     try:
-        statement: Any = decode_json(first.decode())
+        statement = decode_json(first.decode())
     except ValueError:  # a line longer than the bytes read, or the beginning of a document
         if b'"eventTime"' in first and not rest:
             return DetectedFormat.OPENLINEAGE
@@ -136,9 +139,10 @@ class _GzipReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        content = self._gzip.read(len(buffer))
-        buffer[: len(content)] = content
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        with memoryview(buffer) as view:
+            content = self._gzip.read(view.nbytes)
+            view[: len(content)] = content
         self._total += len(content)
         if self._total > self._MIN_CHECKED and self._total > self._RATIO * self._file.tell():
             raise ValueError(f"it expands to more than {self._RATIO} times its size")

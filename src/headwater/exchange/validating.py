@@ -11,23 +11,23 @@ from headwater.exchange.opening import DetectedFormat, LineageFile
 from headwater.formats.openlineage.event import read_event
 from headwater.formats.wia.elements import ElementKind
 from headwater.formats.wia.graph_check import GraphCheck
-from headwater.model.exchange import RuleBroken, Validated
+from headwater.model.exchange import RuleViolation, ValidationResult
 
 MAX_PROBLEMS = 100
 EVENTS = "events"
 
 
-def validate(path: str | Path) -> Validated:
+def validate(path: str | Path) -> ValidationResult:
     """Validate a file and return up to a hundred violations.
 
     A file that cannot be read is refused: :class:`~headwater.errors.FileRefused`.
     """
     opened = LineageFile(Path(path))
     if opened.format is DetectedFormat.OPENLINEAGE:
-        return Validated(opened.name, opened.format, {EVENTS: sum(1 for _ in checked_events(opened))}, (), False)
+        return ValidationResult(opened.name, opened.format, {EVENTS: sum(1 for _ in checked_events(opened))}, (), False)
     check = GraphCheck()
     broken = list(islice(_violations(opened, check), MAX_PROBLEMS + 1))
-    return Validated(
+    return ValidationResult(
         opened.name,
         opened.format,
         element_counts(check),
@@ -42,8 +42,8 @@ def _violations(opened: LineageFile, check: GraphCheck) -> Iterator[GraphInvalid
     yield from check.finish()
 
 
-def _problem_of(error: GraphInvalid) -> RuleBroken:
-    return RuleBroken(type(error).__name__, error.rule, error.element, error.reason)
+def _problem_of(error: GraphInvalid) -> RuleViolation:
+    return RuleViolation(type(error).__name__, error.rule, error.element, error.reason)
 
 
 def element_counts(check: GraphCheck) -> dict[str, int]:
@@ -51,7 +51,7 @@ def element_counts(check: GraphCheck) -> dict[str, int]:
 
 
 def checked_events(opened: LineageFile) -> Iterator[str]:
-    """The events of a file, each of which can be taken in."""
+    """The events of a file. Raises :class:`FileRefused` at the first one that no store would accept."""
     for number, line in opened.events():
         try:
             read_event(line)

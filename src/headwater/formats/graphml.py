@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
-from typing import IO, Any
+from typing import IO
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
@@ -90,7 +90,7 @@ def _quote_attribute(text: str) -> str:
     return quoteattr(text) if '"' in text or _ODD.search(text) else f'"{text}"'
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, datetime):
         return time_text(value)
     return value if isinstance(value, str) else json.dumps(value)
@@ -118,8 +118,8 @@ def read(file: IO[bytes]) -> Iterator[Element]:
             yield from reader.take_elements()
         parser.Parse(b"", True)
     except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code) or "no XML"
-        raise ValueError(f"no XML at line {error.lineno:,} ({reason})") from None
+        reason = expat.ErrorString(error.code) or "not XML"
+        raise ValueError(f"not XML at line {error.lineno:,} ({reason})") from None
     except ValueError as error:
         raise ValueError(f"{error} at line {parser.CurrentLineNumber:,}") from None
     yield from chain(reader.take_elements(), [(ElementKind.GRAPH, reader.head())])
@@ -129,11 +129,11 @@ class _GraphmlReader:
     def __init__(self) -> None:
         self._keys: dict[str, tuple[str, str]] = {}
         self._path: list[str] = []
-        self._open: tuple[ElementKind, dict[str, Any]] | None = None
+        self._open: tuple[ElementKind, dict[str, object]] | None = None
         self._data: str | None = None
         self._text: list[str] = []
         self._length = 0
-        self._graph: dict[str, Any] = {}
+        self._graph: dict[str, object] = {}
         self._elements: list[Element] = []
         self._seen = False
 
@@ -143,7 +143,7 @@ class _GraphmlReader:
 
     def head(self) -> Document:
         if not self._seen:
-            raise ValueError("there is no graph in it")
+            raise ValueError("it contains no graph")
         return _unflatten_element(ElementKind.GRAPH, self._graph)
 
     def doctype(self, *_: object) -> None:
@@ -190,7 +190,7 @@ class _GraphmlReader:
         if self._open is None and name in _BESIDE:
             document = decode_json(text)
             if not isinstance(document, dict):
-                raise ValueError(f"'{name}' is no JSON object")
+                raise ValueError(f"'{name}' is not a JSON object")
             self._elements.append((ElementKind(name), document))
             return
         kind, row = self._open or (ElementKind.GRAPH, self._graph)
@@ -201,11 +201,11 @@ class _GraphmlReader:
             row[field.name] = _value(field, text)
 
 
-def _value(field: FieldSpec, text: str) -> Any:
+def _value(field: FieldSpec, text: str) -> object:
     return decode_json(text) if field.type in _AS_JSON else text
 
 
-def _unflatten_element(kind: ElementKind, row: dict[str, Any]) -> Document:
+def _unflatten_element(kind: ElementKind, row: dict[str, object]) -> Document:
     document = unflatten(kind, row)
     if kind is ElementKind.EDGE and ID_OF[kind] not in document:
         raise ValueError("an edge has no id")

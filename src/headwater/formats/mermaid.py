@@ -39,5 +39,5 @@ def write(elements: Iterable[Element], out: IO[str]) -> None:
 
 
 def label(text: str) -> str:
-    """Every character that Mermaid or HTML could interpret as a character code, which is shown as the character."""
+    """Escape every character that Mermaid or HTML could interpret. A character code is shown as the character."""
     return _MARKS.sub(lambda match: f"#{ord(match[0])};" if match[0].isprintable() else "#65533;", text)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from headwater.errors import ProvenanceInvalid
 from headwater.formats.openlineage.accumulate import is_deleted
@@ -88,7 +87,7 @@ def check_provenance(document: Document) -> Document:
     return document
 
 
-def read_provenance(facets: Any) -> Document | None:
+def read_provenance(facets: object) -> Document | None:
     """The content of the facet, from the facets of a run or a dataset. Anyone may send one: an invalid one counts as
     none."""
     facet = facets.get(PROVENANCE_FACET) if isinstance(facets, Mapping) else None
@@ -98,7 +97,7 @@ def read_provenance(facets: Any) -> Document | None:
     return None if element_faults(ElementKind.PROVENANCE, {**_IDS, **document}) else document
 
 
-def read_lifecycle(facets: Any) -> str | None:
+def read_lifecycle(facets: object) -> str | None:
     """`CREATE`, `DROP`, …, if a dataset's facets state it."""
     facet = facets.get(LIFECYCLE) if isinstance(facets, Mapping) else None
     change = facet.get(LIFECYCLE) if isinstance(facet, Mapping) and not is_deleted(facet) else None
@@ -117,19 +116,19 @@ def write_provenance(change: str | None, *, first: bool) -> ProvenanceEvent:
     return _CHANGES.get(change or "") or (ProvenanceEvent.CREATED if first else ProvenanceEvent.MODIFIED)
 
 
-def agent_from(document: Mapping[str, Any]) -> Agent:
+def agent_from(document: Document) -> Agent:
     return Agent(**_texts(document.get("agent"), "type", "id", "name"))
 
 
-def operation_from(document: Mapping[str, Any]) -> Operation:
+def operation_from(document: Document) -> Operation:
     operation = document.get("operation") or {}
     return Operation(**_texts(operation, "type", "method"), parameters=operation.get("parameters") or {})
 
 
-def context_from(document: Mapping[str, Any]) -> Context:
+def context_from(document: Document) -> Context:
     names = ("purpose", "legal_basis", "retention_period", "sensitivity_level")
     return Context(**_texts(document.get("context"), *names))
 
 
-def _texts(members: Mapping[str, Any] | None, *names: str) -> dict[str, Any]:
+def _texts(members: Document | None, *names: str) -> dict[str, str | None]:
     return {name: (members or {}).get(name) for name in names}

@@ -1,4 +1,4 @@
-"""Arguments of questions, checked alike before a database or a server is asked."""
+"""Checks of query arguments, the same for a local store and a server."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from headwater.model.runs import RunState
 
 
 def refuse_unaskable(*values: str | int | None) -> None:
-    """What no database can compare with: said here, in one voice, instead of by each database in its own."""
+    """Refuse values that a database cannot compare with: the error would differ from database to database."""
     for value in values:
         if isinstance(value, str) and not is_storable(value):
             raise QueryError(f"'{shorten(value)}' {UNSTORABLE_REASON}.")
         if isinstance(value, int) and not 0 <= value < 2**63:
-            raise QueryError(f"{value} is not a number of entries that can be asked for.")
+            raise QueryError(f"{value} is out of range: a number of entries is from 0 to 2^63 - 1.")
 
 
 def refuse_unaskable_part(column: str | None, partition: str | None, depth: int | None) -> None:
@@ -40,5 +40,5 @@ def provenance_event_of(event: ProvenanceEvent | str | None) -> ProvenanceEvent 
         return ProvenanceEvent(event.lower())
     except ValueError:
         raise QueryError(
-            f"'{shorten(event)}' is no event of provenance. Events: {', '.join(ProvenanceEvent)}."
+            f"'{shorten(event)}' is not a provenance event. Events: {', '.join(ProvenanceEvent)}."
         ) from None

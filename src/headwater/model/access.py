@@ -1,4 +1,4 @@
-"""Who may come in: the keys of the HTTP server. The key that signs the log is another matter: ``proof/keys.py``."""
+"""Access keys of the HTTP server. The keys that sign the log are in ``proof/keys.py``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """What a key is good for. They do not imply each other: a key that may write need not be able to read."""
+    """What a key permits. No scope implies another: a key that may write is not thereby allowed to read."""
 
     READ = "read"
     WRITE = "write"
@@ -17,23 +17,23 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AccessKey:
-    """All that is kept of a key but the hash of its secret."""
+    """An access key as it is stored, without the hash of its secret."""
 
     key_id: str
     name: str
     scopes: tuple[Scope, ...]
     namespaces: tuple[str, ...]
-    """Exact names, or the beginning of names: `prefix*`. `*` is every namespace."""
+    """Exact names, or prefixes: `prefix*`. `*` is every namespace."""
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used: datetime | None
-    """To the minute or so: it is not written down at every request."""
+    """Accurate to about a minute: it is not updated at every request."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewAccessKey:
-    """``secret`` is shown this once."""
+    """A key that was just added. Its ``secret`` is shown only now."""
 
     key: AccessKey
     secret: str

@@ -1,13 +1,14 @@
-"""What the store answers with. Plain frozen data: the same whether it comes from a local store or over HTTP."""
+"""Answers of the store: frozen dataclasses, the same from a local store and over HTTP."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headwater.model.certificates import Certificate
+from headwater.model.json_types import JsonValue
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, Edge, EdgeType, Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import DatasetUse, Facets, Problem, Run, RunState
@@ -15,7 +16,7 @@ from headwater.model.runs import DatasetUse, Facets, Problem, Run, RunState
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An event was taken: ``duplicate`` if it was there already, ``problems`` if it is off-specification."""
+    """An event was accepted. ``duplicate``: the store had it already. ``problems``: violations of the specification."""
 
     digest: str
     duplicate: bool
@@ -45,7 +46,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What one run, or one declaration, made of a dataset or of one of its partitions."""
+    """The state of a dataset, or of one of its partitions, as one run or declaration left it."""
 
     written_at: datetime
     valid_to: datetime | None
@@ -79,7 +80,7 @@ class Grain(StrEnum):
 
     @property
     def mark(self) -> str:
-        """What stands between the name of a dataset and that of its part."""
+        """The separator between the name of a dataset and the name of its part."""
         return "#" if self is Grain.COLUMN else "@"
 
 
@@ -89,7 +90,7 @@ class Direction(StrEnum):
 
 
 class Via(NamedTuple):
-    """The edge by which a node was reached, and the job and run behind it."""
+    """The edge by which a node was reached, with the job and the run that made it."""
 
     job: Job | None
     run_id: str | None
@@ -101,7 +102,8 @@ class Via(NamedTuple):
     masking: bool | None = None
     logic: str | None = None
     via_job: bool = False
-    """Both are of one job that read and wrote too many datasets to pair, and nobody states which went into which."""
+    """The edge goes through a hub: one job read and wrote too many datasets to pair, and no event states which flowed
+    into which."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,13 +116,13 @@ class Node:
     depth: int
     via: Via
     parent: Node | None
-    """The node one hop nearer on a shortest path; None next to where the question started."""
+    """The node one hop nearer on a shortest path; None for a neighbour of the start."""
     dependency: Dependency | None = None
-    """For a column: the strongest way that leads there, which need not be the shortest."""
+    """Of a column: the strongest dependency over all paths, which need not be that of the shortest one."""
 
     @property
     def label(self) -> str:
-        """In one line: `namespace/name`, `namespace/name#column` or `namespace/name@partition`."""
+        """`namespace/name`, `namespace/name#column` or `namespace/name@partition`."""
         return str(self.endpoint) if self.part is None else f"{self.endpoint}{self.grain.mark}{self.part}"
 
     @property
@@ -144,15 +146,15 @@ class Closure:
     max_depth: int
     as_of: datetime | None
     truncated: bool
-    """There is more beyond ``max_depth``."""
+    """There are more nodes beyond ``max_depth``."""
     in_cycle: bool
-    """The way leads back to where it started."""
+    """A path leads back to the start."""
     nodes: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TouchedColumn:
-    """A column that a change reaches; ``name`` of None is the dataset as a whole, and so every column of it."""
+    """A column that a change reaches. A ``name`` of None is the whole dataset, and so all of its columns."""
 
     name: str | None
     dependency: Dependency
@@ -167,7 +169,7 @@ class LatestRun:
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """An asset that a change reaches, and which of its columns."""
+    """A dataset or job that a change reaches, with the columns that it reaches."""
 
     endpoint: Endpoint
     depth: int
@@ -187,7 +189,7 @@ class Impact:
     truncated: bool
     affected: tuple[Affected, ...]
     readers: tuple[Job, ...]
-    """Jobs that read the dataset or an affected one without writing anything on: reports, checks, exports."""
+    """Jobs that read the dataset or an affected one, and from which nothing flows on: reports, checks, exports."""
 
 
 # -- runs ----------------------------------------------------------------------------------------
@@ -201,7 +203,7 @@ class RunDetail:
     inputs: tuple[DatasetUse, ...]
     outputs: tuple[DatasetUse, ...]
     edges: tuple[Edge, ...]
-    """Its lineage rows: only a run that completed has any."""
+    """Its lineage: only a run that completed has any."""
     column_edges: tuple[ColumnEdge, ...]
     children: tuple[Run, ...]
     problems: tuple[Problem, ...]
@@ -212,12 +214,12 @@ class RunDetail:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference: ``before`` of None was added, ``after`` of None removed, both there: changed."""
+    """One difference between two runs. ``before`` is None if it was added, ``after`` is None if it was removed."""
 
     what: str
     name: str
-    before: Any
-    after: Any
+    before: JsonValue
+    after: JsonValue
 
 
 @dataclass(frozen=True, slots=True)

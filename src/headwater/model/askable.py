@@ -1,4 +1,4 @@
-"""What can be asked of the rows of a dataset, and how: known before anything is run."""
+"""Which questions about the rows of a dataset can be answered, and how: known before anything runs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from headwater.model.names import Dataset
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Availability:
+    """Whether one kind of question can be answered."""
+
     possible: bool
     reason: str | None = None
-    """Why it is not."""
+    """Why it is not possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +23,15 @@ class AskableRows:
     run_id: str | None
     """The latest run that wrote it."""
     mode: str | None
-    """What that run kept of its rows: `key`, `full` or `sampled`; None where it told nothing."""
+    """How that run captured its rows: `key`, `full` or `sampled`; None if it did not."""
     columns: tuple[Field, ...]
     identity: tuple[str, ...]
-    """The columns by which pair tables know a row. Without tables there are none: a row is known by all its columns."""
-    instant: Way
-    """Back to the source rows, at once, by conditions on ``identity``."""
-    spark: Way
+    """The columns that identify a row in the pair tables. Empty without pair tables: then all columns identify it."""
+    instant: Availability
+    """Traces to the source rows by conditions on ``identity``, from the pair tables alone."""
+    spark: Availability
     """The same by any condition, and why-not: as a task on Spark."""
-    forward: Way
-    """What its own rows became: as a task on Spark."""
+    forward: Availability
+    """Traces from its own rows to the rows made of them: as a task on Spark."""
     sources: tuple[Dataset, ...]
-    """What the run read: for each it can be asked why a row of it is missing."""
+    """The inputs of the run: why-not can be asked about the rows of each."""

@@ -1,16 +1,16 @@
-"""The audit log's vocabulary: who did what to what, and how each entry is tied to the one before."""
+"""Entries of the audit log: who did what to what, each with the hash of the entry before it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+
+from headwater.model.json_types import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts. ``correlation_id`` ties together what one request did."""
+    """Who acts. Entries made by one request have the same ``correlation_id``."""
 
     id: str
     type: str = "user"
@@ -29,7 +29,7 @@ class AuditEntry:
     resource_type: str | None
     resource_id: str | None
     action: str
-    details: Mapping[str, Any]
+    details: JsonObject
     correlation_id: str | None
     client_ip: str | None
     user_agent: str | None

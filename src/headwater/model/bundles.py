@@ -1,4 +1,4 @@
-"""What a bundle of evidence was found to show."""
+"""The result of verifying a bundle of evidence."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from headwater.model.names import Dataset, Job
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOn:
-    """What a run read, by the certificate of the run that wrote it."""
+class RunHandoff:
+    """Datasets that a run read, with the certificate of the run that wrote them."""
 
     run_id: str
     job: Job
     certificate_id: str
     datasets: tuple[Dataset, ...]
     same_state: bool | None
-    """Whether what the one left is what the other found, by their checksums; None where these cannot be compared."""
+    """Whether the checksums of the writer and of the reader are equal; None if they cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedBundle:
-    """What was recomputed of a bundle and holds, without the store it comes from."""
+    """A bundle that was verified without its store."""
 
     run_id: str
     job: Job
     entries: tuple[int, ...]
-    """Of the log: about the run's events and its certificates."""
+    """Numbers of log entries about the run's events and certificates."""
     events: int
     certificates: tuple[str, ...]
     """Ids, the oldest first."""
     number: int | None
-    """Of the newest certificate in the chain of its namespace."""
+    """The number of the newest certificate in the chain of its namespace."""
     broken: tuple[str, ...]
-    """What the newest certificate says was promised and does not hold."""
+    """Invariants that do not hold, by the newest certificate."""
     undecided: tuple[str, ...]
-    """What it says nobody could tell."""
-    upstream: tuple[HandedOn, ...]
+    """Invariants that it leaves undecided."""
+    upstream: tuple[RunHandoff, ...]
     origin: str
     checkpoint: int
-    """Its size."""
+    """The number of log entries that the checkpoint covers."""
     root: str
     key: str
     """The key that signed the checkpoint, as a `vkey`."""
     trusted: bool
-    """Whether it was followed from a key that the reader named; else the key in the file vouches for itself alone."""
+    """Whether the key was reached from one that the reader trusts. If not, nothing but the file vouches for it."""
     anchored: bool | None
-    """The second place has this very checkpoint; None where none was named."""
+    """Whether the anchor has the same checkpoint; None if no anchor was given."""

@@ -1,24 +1,62 @@
-"""A fidelity certificate: what a run ended with, in hashes, and whether what was promised of it holds.
+"""A fidelity certificate: hashes of a run's final state, and whether the invariants declared for it hold.
 
-Its document is what the log holds and what is hashed: the fields below but the last two, named in camel case.
+The log stores its document, whose hash the next certificate names: all fields but the last two, in camel case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import NotRequired, TypedDict
 
 ALGORITHM = "sha256-rfc8785"
-_FIRST: dict[str, Any] = {"claimsVersion": 1, "undecided": ()}
-"""What certificates of the first version of the rules do not say."""
+_FIRST_VERSION = 1
+"""Of the rules: their certificates have neither `claimsVersion` nor `undecided`."""
 
 Scalar = str | int | float | bool | None
 
 
+class InvariantDocument(TypedDict):
+    name: str
+    holds: bool
+    detail: str | None
+    threshold: Scalar
+    breach: Breach | None
+
+
+class UndecidedDocument(TypedDict):
+    name: str
+    detail: str | None
+
+
+class Claims(TypedDict):
+    """The members of a certificate's document that follow from the run's last event alone."""
+
+    certificateId: str
+    namespace: str
+    runId: str
+    job: str
+    algorithm: str
+    contractVersion: str | None
+    eventDigest: str
+    sourceStateHashes: Mapping[str, str]
+    targetStateHashes: Mapping[str, str]
+    evidenceHashes: Mapping[str, str]
+    invariants: list[InvariantDocument]
+    claimsVersion: NotRequired[int]
+    undecided: NotRequired[list[UndecidedDocument]]
+
+
+class CertificateDocument(Claims):
+    number: int
+    issuedAt: str
+    previousCertificateHash: str | None
+    supersedes: str | None
+
+
 class Breach(StrEnum):
-    """How much it matters that something promised does not hold."""
+    """How much it matters that an invariant does not hold."""
 
     IMMATERIAL = "IMMATERIAL"
     MATERIAL = "MATERIAL"
@@ -33,18 +71,24 @@ class Invariant:
     threshold: Scalar = None
     breach: Breach | None = None
 
-    def document(self) -> dict[str, Scalar]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    def document(self) -> InvariantDocument:
+        return {
+            "name": self.name,
+            "holds": self.holds,
+            "detail": self.detail,
+            "threshold": self.threshold,
+            "breach": self.breach,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What can be said neither to hold nor not to: nobody looked, or not at everything."""
+    """An invariant that was not checked, or not completely."""
 
     name: str
     detail: str | None = None
 
-    def document(self) -> dict[str, Scalar]:
+    def document(self) -> UndecidedDocument:
         return {"name": self.name, "detail": self.detail}
 
 
@@ -53,7 +97,7 @@ class Certificate:
     certificate_id: str
     namespace: str
     number: int
-    """Its place in the chain of its namespace, from 0."""
+    """Its position in the chain of its namespace, from 0."""
     run_id: str
     job: str
     issued_at: str
@@ -65,32 +109,48 @@ class Certificate:
     evidence_hashes: Mapping[str, str]
     invariants: tuple[Invariant, ...]
     claims_version: int
-    """Of the rules by which the invariants were found out; by them they are found out again."""
+    """The version of the rules that decided the invariants. Verification uses the same version."""
     undecided: tuple[Undecided, ...]
     previous_certificate_hash: str | None
     supersedes: str | None
-    """The certificate of the same run that this one stands in for."""
+    """The earlier certificate of the same run that this one replaces."""
     seq: int
-    """The entry of the log that holds it."""
+    """The number of its log entry."""
     hash: str
-    """Of its document."""
+    """The hash of its document."""
 
     @classmethod
-    def read(cls, document: Mapping[str, Any], seq: int, digest: str) -> Certificate:
-        told = _FIRST | dict(document)
-        values = {field.name: told[_camel(field.name)] for field in fields(cls)[:-2]}
-        values["invariants"] = tuple(
-            Invariant(**{**each, "breach": each["breach"] and Breach(each["breach"])}) for each in values["invariants"]
+    def read(cls, document: CertificateDocument, seq: int, digest: str) -> Certificate:
+        """Raises a ``KeyError``, ``TypeError`` or ``ValueError`` if this is no certificate's document."""
+        return cls(
+            certificate_id=document["certificateId"],
+            namespace=document["namespace"],
+            number=document["number"],
+            run_id=document["runId"],
+            job=document["job"],
+            issued_at=document["issuedAt"],
+            algorithm=document["algorithm"],
+            contract_version=document["contractVersion"],
+            event_digest=document["eventDigest"],
+            source_state_hashes=document["sourceStateHashes"],
+            target_state_hashes=document["targetStateHashes"],
+            evidence_hashes=document["evidenceHashes"],
+            invariants=tuple(map(_invariant, document["invariants"])),
+            claims_version=document.get("claimsVersion", _FIRST_VERSION),
+            undecided=tuple(Undecided(**item) for item in document.get("undecided", ())),
+            previous_certificate_hash=document["previousCertificateHash"],
+            supersedes=document["supersedes"],
+            seq=seq,
+            hash=digest,
         )
-        values["undecided"] = tuple(Undecided(**each) for each in values["undecided"])
-        return cls(**values, seq=seq, hash=digest)
 
     @property
     def holds(self) -> bool:
-        """Whether nothing that was found out is broken; there may be what was not."""
-        return all(each.holds for each in self.invariants)
+        """Whether no invariant that was decided is broken; others may be undecided."""
+        return all(invariant.holds for invariant in self.invariants)
 
 
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
+def _invariant(document: InvariantDocument) -> Invariant:
+    breach = document["breach"]
+    with_breach: InvariantDocument = {**document, "breach": Breach(breach) if breach else None}
+    return Invariant(**with_breach)

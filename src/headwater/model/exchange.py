@@ -1,4 +1,4 @@
-"""What came of an export, an import or a check of a file."""
+"""Results of an export, an import and a validation of a file."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportResult:
     path: str
     format: str
     counts: Mapping[str, int]
     """By kind: how many nodes, edges and other elements, or events."""
     cycles: tuple[tuple[str, ...], ...] = ()
-    """Ways that lead back to where they begin. Their datasets were exported version by version."""
+    """Cycles in the lineage. The datasets in them were exported version by version."""
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     path: str
     format: str
     counts: Mapping[str, int]
     events: int
-    """How many events the store was given."""
+    """The number of events that the store received."""
     duplicates: int
-    """How many of them it had already."""
+    """The number of them that it had already."""
 
 
 @dataclass(frozen=True)
-class RuleBroken:
+class RuleViolation:
     code: str
     rule: str
     element: str
@@ -36,13 +36,13 @@ class RuleBroken:
 
 
 @dataclass(frozen=True)
-class Validated:
+class ValidationResult:
     path: str
     format: str
     counts: Mapping[str, int]
-    problems: tuple[RuleBroken, ...]
+    problems: tuple[RuleViolation, ...]
     truncated: bool
-    """There are more than those listed."""
+    """There are more problems than are listed."""
 
     @property
     def sound(self) -> bool:

@@ -1,14 +1,13 @@
-"""What is promised of a run: some measure of it lies within bounds, and how much it matters if it does not."""
+"""Expectations of a run: bounds for one of its measures, and how much a breach matters."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from headwater.errors import HeadwaterError
-from headwater.model.certificates import Breach
+from headwater.model.certificates import Breach, Scalar
 
 LEDGER_MEASURES = (
     "input_rows",
@@ -18,13 +17,13 @@ LEDGER_MEASURES = (
     "filtered_share",
     "errored_share",
 )
-"""Of the rows of all the run's sources. A share is of the rows that entered."""
+"""Measures over the rows of all sources of the run. A share is relative to the input rows."""
 MEASURES = ("rows_written", "bytes_written", "rows_read", "lossy_casts", "grain_violations", *LEDGER_MEASURES)
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """``measure`` is one of :data:`MEASURES`; both bounds are within."""
+    """``measure`` is one of :data:`MEASURES`; both bounds are inclusive."""
 
     measure: str
     at_least: float | None = None
@@ -37,10 +36,10 @@ class Expectation:
             raise HeadwaterError(f"There is no measure {self.measure!r}. There are: {', '.join(MEASURES)}.")
         bounds: list[object] = [bound for bound in (self.at_least, self.at_most) if bound is not None]
         if not bounds:
-            raise HeadwaterError(f"What is expected of {self.measure}? Give at_least, at_most or both.")
+            raise HeadwaterError(f"An expectation of {self.measure} has no bounds. Give at_least, at_most or both.")
         for bound in bounds:
             if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
-                raise HeadwaterError(f"{bound!r} is no bound for {self.measure}: it has to be a number.")
+                raise HeadwaterError(f"{bound!r} is not a bound for {self.measure}: a bound is a finite number.")
 
     @property
     def needs_ledger(self) -> bool:
@@ -51,9 +50,9 @@ class Expectation:
         sides = (("at least", self.at_least), ("at most", self.at_most))
         return " and ".join(f"{words} {bound:,}" for words, bound in sides if bound is not None)
 
-    def promise(self) -> dict[str, Any]:
-        """What was declared, before anything was measured."""
-        told = {
+    def promise(self) -> dict[str, Scalar]:
+        """The expectation as declared, before anything was measured."""
+        members: dict[str, Scalar] = {
             "name": self.name or f"{self.measure} {self.threshold}",
             "measure": self.measure,
             "atLeast": self.at_least,
@@ -61,10 +60,10 @@ class Expectation:
             "threshold": self.threshold,
             "materiality": str(self.materiality),
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in members.items() if value is not None}
 
-    def judged(self, measured: Mapping[str, float]) -> dict[str, Any]:
-        """What could not be measured does not hold: nobody has seen that it does."""
+    def judged(self, measured: Mapping[str, float]) -> dict[str, Scalar]:
+        """The promise with its outcome. A measure that is missing does not hold: nothing shows that it does."""
         observed = measured.get(self.measure)
         if observed is None:
             return {**self.promise(), "holds": False, "observed": "not measured"}
@@ -81,10 +80,10 @@ def expect(
     materiality: str = "MATERIAL",
     name: str | None = None,
 ) -> Expectation:
-    """Promise something of a run: `hw.run("orders", expectations=[hw.expect("rows_written", at_least=1)])`.
+    """State an expectation of a run: `hw.run("orders", expectations=[hw.expect("rows_written", at_least=1)])`.
 
-    ``materiality`` says how much a breach matters: "IMMATERIAL", "MATERIAL" or "CRITICAL". Whether it held is in the
-    run's last event and in its certificate; the job goes on either way.
+    ``materiality`` is how much a breach matters: "IMMATERIAL", "MATERIAL" or "CRITICAL". The outcome is in the run's
+    last event and in its certificate. A breach does not stop the job.
     """
     weight = str(materiality).upper()
     if weight not in list(Breach):

@@ -1,4 +1,4 @@
-"""What became of an item: its hops from node to node of a pipeline, and the one record that it ends in."""
+"""The path of an item through a pipeline: its hops from node to node, and its terminal record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater.model.plain import plain
 
 
 class Outcome(IntFlag):
-    """What a node did with an item. Flags go together: Emitted | Retried, DeadLettered | Error."""
+    """What a node did with an item. Flags combine: Emitted | Retried, DeadLettered | Error."""
 
     EMITTED = 1
     FILTERED_OUT = 2
@@ -28,19 +28,19 @@ class Outcome(IntFlag):
         return " | ".join(_spelled(flag.name or "") for flag in self) or "None"
 
     @classmethod
-    def read(cls, said: str | int) -> Outcome:
+    def read(cls, text: str | int) -> Outcome:
         """From its words or from its number."""
-        if isinstance(said, int):
-            return cls(said)
+        if isinstance(text, int):
+            return cls(text)
         words = {_spelled(flag.name or ""): flag for flag in cls}
-        found = cls(0)
-        for word in said.split(" | "):
-            found |= words[word] if word != "None" else cls(0)
-        return found
+        outcome = cls(0)
+        for word in text.split(" | "):
+            outcome |= words[word] if word != "None" else cls(0)
+        return outcome
 
 
 class Cardinality(IntEnum):
-    """How many a node gave for an item."""
+    """How many items a node emitted for one input item."""
 
     UNKNOWN = 0
     ZERO = 1
@@ -58,27 +58,27 @@ class Cardinality(IntEnum):
         return cls(min(count, 2) + 1)
 
     @classmethod
-    def read(cls, said: str | int) -> Cardinality:
-        return cls(said) if isinstance(said, int) else cls[said.upper()]
+    def read(cls, text: str | int) -> Cardinality:
+        return cls(text) if isinstance(text, int) else cls[text.upper()]
 
 
 class Continuity(StrEnum):
-    """How a node's output was found to go on from its inputs, the surest first."""
+    """How a node's output was matched with its inputs, the most certain first."""
 
     DECLARED = "declared"
-    """By the mapper that was declared for the node."""
+    """By the mapper that is declared for the node."""
     EXACT = "exact"
     """By row lineage."""
     POSITIONAL = "positional"
-    """As many out as in, one by one."""
+    """By position: the node has as many outputs as inputs."""
     REPRESENTATIVE = "representative"
-    """From one of those that may have contributed, the others being named beside it."""
+    """From one of several possible contributors; the record names the others."""
     NEW = "new"
-    """From nothing: the item begins here."""
+    """From no input: the item starts at this node."""
 
 
 class Reason(StrEnum):
-    """Why an item's way ended. Where several are true, the first of these is the reason."""
+    """Why an item ended. If several apply, the first in this order is the reason."""
 
     DEAD_LETTERED = "DeadLettered"
     ERROR = "Error"
@@ -96,10 +96,11 @@ class Reason(StrEnum):
 
 
 def reason_of(outcome: Outcome, emissions: int | None = None, *, dropped: bool = False) -> Reason:
-    """``outcome`` and ``emissions`` are of the last hop; ``dropped`` says that its record was, for want of room."""
-    true = {Reason.DROPPED_BY_BACKPRESSURE: dropped, Reason.CONSUMED_WITHOUT_EMISSION: emissions == 0}
-    true |= {Reason(_spelled(flag.name or "")): True for flag in outcome if flag is not Outcome.RETRIED}
-    return next((reason for reason in Reason if true.get(reason)), Reason.CONSUMED_WITHOUT_EMISSION)
+    """``outcome`` and ``emissions`` are of the last hop. ``dropped``: its record was dropped because the buffer was
+    full."""
+    applies = {Reason.DROPPED_BY_BACKPRESSURE: dropped, Reason.CONSUMED_WITHOUT_EMISSION: emissions == 0}
+    applies |= {Reason(_spelled(flag.name or "")): True for flag in outcome if flag is not Outcome.RETRIED}
+    return next((reason for reason in Reason if applies.get(reason)), Reason.CONSUMED_WITHOUT_EMISSION)
 
 
 class SampleOutcome(StrEnum):
@@ -132,11 +133,11 @@ class Hop:
     outcome: Outcome
     cardinality: Cardinality = Cardinality.UNKNOWN
     contributors: int | None = None
-    """How many items went into what the node gave for this one."""
+    """The number of input items of the node's output for this item."""
     emissions: int | None = None
-    """How many the node gave for it; None where that is not known."""
+    """The number of items that the node emitted for it; None if unknown."""
     ancestry: tuple[int, ...] | None = None
-    """Which of the node's inputs these were."""
+    """The indexes of the contributors among the node's inputs."""
     truncated: bool = False
     retries: int = 0
     continuity: Continuity = Continuity.EXACT
@@ -144,21 +145,22 @@ class Hop:
     input: str | None = None
     output: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return _to_dict(self)
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Hop:
-        ancestry = said.get("ancestry")
+    def from_dict(cls, document: Mapping[str, object]) -> Hop:
+        members = _known_members(cls, document)
+        ancestry = members.get("ancestry")
         return cls(
-            **_known_fields(cls, said)
+            **members
             | {
-                "outcome": Outcome.read(said["outcome"]),
-                "cardinality": Cardinality.read(said.get("cardinality", Cardinality.UNKNOWN)),
-                "continuity": Continuity(said.get("continuity") or Continuity.EXACT),
+                "outcome": Outcome.read(members["outcome"]),
+                "cardinality": Cardinality.read(members.get("cardinality", Cardinality.UNKNOWN)),
+                "continuity": Continuity(members.get("continuity") or Continuity.EXACT),
                 "ancestry": None if ancestry is None else tuple(ancestry),
-                "retries": said.get("retries") or 0,
-                "at": _time(said.get("at")),
+                "retries": members.get("retries") or 0,
+                "at": _time(members.get("at")),
             }
         )
 
@@ -171,17 +173,17 @@ class ItemRecord:
     source: str
     """The node where the item entered."""
     key: str
-    """The values of the declared key, or where the item lay."""
+    """The values of the declared key; without a key, the location of the item."""
     path: tuple[str, ...]
     hops: tuple[Hop, ...]
     outcome: Outcome
     """Of the last hop."""
     reason: Reason
     node: str
-    """Where it ended."""
+    """The node where it ended."""
     retries: int = 0
     contributors: tuple[str, ...] = ()
-    """The items it was merged with; not all of them where these are many, which ``truncated`` says."""
+    """The items it was merged with. If there are too many, only some of them, and ``truncated`` is set."""
     error: str | None = None
     data: str | None = None
     truncated: bool = False
@@ -190,26 +192,27 @@ class ItemRecord:
     def sample_outcome(self) -> SampleOutcome:
         return SampleOutcome.of(self.outcome)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return _to_dict(self) | {"hops": [hop.to_dict() for hop in self.hops]}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> ItemRecord:
+    def from_dict(cls, document: Mapping[str, object]) -> ItemRecord:
+        members = _known_members(cls, document)
         return cls(
-            **_known_fields(cls, said)
+            **members
             | {
-                "path": tuple(said["path"]),
-                "hops": tuple(map(Hop.from_dict, said["hops"])),
-                "outcome": Outcome.read(said["outcome"]),
-                "reason": Reason(said["reason"]),
-                "contributors": tuple(said.get("contributors") or ()),
-                "retries": said.get("retries") or 0,
+                "path": tuple(members["path"]),
+                "hops": tuple(map(Hop.from_dict, members["hops"])),
+                "outcome": Outcome.read(members["outcome"]),
+                "reason": Reason(members["reason"]),
+                "contributors": tuple(members.get("contributors") or ()),
+                "retries": members.get("retries") or 0,
             }
         )
 
 
 def retries_of(hops: Sequence[Hop]) -> int:
-    """How often the item was retried where it ended: as its last hop says, or by the repeated hops at that node."""
+    """How often the item was retried at its last node: as the last hop states, or by counting the hops at that node."""
     if not hops:
         return 0
     last = hops[-1]
@@ -227,21 +230,22 @@ def _spelled(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def _to_dict(value: Hop | ItemRecord) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+def _to_dict(value: Hop | ItemRecord) -> dict[str, object]:
+    document: dict[str, object] = {}
     for field in fields(value):
         item = getattr(value, field.name)
         if isinstance(item, Outcome):
             item = item.words
         elif isinstance(item, Cardinality):
             item = item.word
-        told[field.name] = plain(item)
-    return told
+        document[field.name] = plain(item)
+    return document
 
 
-def _known_fields(kind: type[Hop | ItemRecord], said: Mapping[str, Any]) -> dict[str, Any]:
-    return {field.name: said[field.name] for field in fields(kind) if field.name in said}
+def _known_members(kind: type[Hop | ItemRecord], document: Mapping[str, object]) -> dict[str, Any]:
+    """The members that are fields of ``kind``: their types are those of the fields, since `to_dict` wrote them."""
+    return {field.name: document[field.name] for field in fields(kind) if field.name in document}
 
 
-def _time(said: str | datetime | None) -> datetime | None:
-    return datetime.fromisoformat(said) if isinstance(said, str) else said
+def _time(value: str | datetime | None) -> datetime | None:
+    return datetime.fromisoformat(value) if isinstance(value, str) else value

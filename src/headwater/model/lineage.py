@@ -1,4 +1,4 @@
-"""Lineage facts: which data flowed into which, by which job and run, and when that held."""
+"""Lineage edges: which data flowed into which, by which job and run, and when the edge was valid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater.model.names import Endpoint, Job
 
 
 class EdgeType(StrEnum):
-    """How a downstream dataset comes out of an upstream one (the five types of WIA-DATA-008)."""
+    """How a downstream dataset derives from an upstream one (the five types of WIA-DATA-008)."""
 
     DERIVED_FROM = "derived_from"
     AGGREGATED_FROM = "aggregated_from"
@@ -20,7 +20,7 @@ class EdgeType(StrEnum):
 
 
 class Basis(StrEnum):
-    """What an edge rests on, strongest first: the order in which a producer's statements are believed."""
+    """The evidence for an edge, strongest first: a stronger statement of a producer overrides a weaker one."""
 
     LINEAGE = "lineage"
     COLUMN_LINEAGE = "columnLineage"
@@ -28,7 +28,7 @@ class Basis(StrEnum):
 
 
 class Origin(StrEnum):
-    """Who said so: a run that completed, a job's static declaration, or a dataset's."""
+    """The source of a statement: a run that completed, or the static declaration of a job or a dataset."""
 
     RUN = "run"
     JOB = "job"
@@ -38,8 +38,8 @@ class Origin(StrEnum):
 class Dependency(StrEnum):
     """How one column depends on another, strongest first.
 
-    DIRECT: the value comes from there. INDIRECT: it only decides whether or where the value appears. UNKNOWN: data
-    flowed between the two datasets and nobody recorded which columns; never stated by a producer, always said by us.
+    DIRECT: the value comes from it. INDIRECT: it only decides whether or where the value appears. UNKNOWN: data flowed
+    between the two datasets, and the columns were not recorded; producers never state this, Headwater derives it.
     """
 
     DIRECT = "DIRECT"
@@ -49,10 +49,10 @@ class Dependency(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Data flowed from ``upstream`` into ``downstream``: FlowStone's lineage row, with what else is known.
+    """Data flowed from ``upstream`` into ``downstream``.
 
-    ``partition``, ``upstream_partition``: None means the whole dataset. ``run_id`` is None for a declared edge.
-    ``valid_to`` is None while the edge holds.
+    A ``partition`` or ``upstream_partition`` of None is the whole dataset. ``run_id`` is None for a declared edge,
+    ``valid_to`` while the edge is valid.
     """
 
     downstream: Endpoint
@@ -68,7 +68,7 @@ class Edge:
     origin: Origin
     job: Job | None
     via_job: bool = False
-    """One end is the job, which read and wrote too many datasets to pair; nobody states which went into which."""
+    """One end is the job: it read and wrote too many datasets to pair, and no event states which flowed into which."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

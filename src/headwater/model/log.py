@@ -1,4 +1,4 @@
-"""What the log answers: proofs, checkpoints, and whether all of it holds. Hashes are hexadecimal."""
+"""Proofs and checkpoints of the log, and the result of verifying it. Hashes are in hexadecimal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class InclusionProof:
-    """That the entry ``seq``, whose hash is ``entry_hash``, is in the tree over ``size`` entries with that root."""
+    """Proof that the entry ``seq``, with the hash ``entry_hash``, is in the tree of ``size`` entries with this root."""
 
     seq: int
     size: int
@@ -19,7 +19,7 @@ class InclusionProof:
 
 @dataclass(frozen=True, slots=True)
 class ConsistencyProof:
-    """That the log of ``new`` entries begins with the log of ``old`` entries."""
+    """Proof that the log of ``new`` entries extends the log of ``old`` entries."""
 
     old: int
     new: int
@@ -34,14 +34,14 @@ class SignedCheckpoint:
     size: int
     root: str
     key: str
-    """The public key it is signed with, as a `vkey`."""
+    """The public key of its signature, as a `vkey`."""
     note: str
-    """What was signed, with its signature: the whole of it, as other tools read it."""
+    """The signed note, complete and with its signature, as other tools read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogKey:
-    """A public key, and the entry of the log from which on it signs."""
+    """A public key, and the first entry of the log that it signs."""
 
     from_entry: int
     key: str
@@ -49,43 +49,43 @@ class LogKey:
 
 
 class Verified(NamedTuple):
-    """What was recomputed and holds."""
+    """A store that was verified."""
 
     entries: int
     head: str
     """The hash of the last entry."""
     root: str
-    """The root over all of them."""
+    """The root of the tree of all entries."""
     checkpoints: int
     certificates: int
     events: int | None
-    """None where they were not looked at."""
+    """None if events were not verified."""
     anchored: int | None
-    """How many entries the newest checkpoint in the second place covers; None where none was named."""
+    """The number of entries that the newest checkpoint of the anchor covers; None if no anchor was given."""
     key: str | None
     """The key in force, as a `vkey`."""
     graph: int | None = None
-    """Rows of the graph that were compared with a fresh fold of all events; None where they were not."""
+    """Rows of the graph that equal those of a new fold of all events; None if the graph was not verified."""
     records: int | None = None
-    """Records, hot and archived, each of a load that the log has; None where they were not looked at."""
+    """Records, hot and archived, each of a load in the log; None if records were not verified."""
     archive_files: int | None = None
-    """Files of the archive of records; None where they were not looked at."""
+    """Files of the archive; None if records were not verified."""
     not_covered: tuple[str, ...] = ()
-    """What the store holds and nothing proves, in words."""
+    """Parts of the store that nothing proves, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRun:
-    """What was recomputed of one run and holds."""
+    """A run whose evidence was verified."""
 
     run_id: str
     entries: tuple[int, ...]
-    """Of the log: about its events and its certificates."""
+    """Numbers of log entries about its events and certificates."""
     certificates: tuple[str, ...]
     """Ids, the oldest first."""
     signed: int
-    """How many of the entries the newest checkpoint covers."""
+    """The number of these entries that the newest checkpoint covers."""
     checkpoint: int | None
-    """Its size; None where nothing was signed yet."""
+    """The size of that checkpoint; None if there is none yet."""
     anchored: int | None = None
-    """How many of the entries the newest checkpoint in the second place covers; None where none was named."""
+    """The number of these entries that the newest checkpoint of the anchor covers; None if no anchor was given."""

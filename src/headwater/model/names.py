@@ -1,7 +1,6 @@
-"""What things are called: datasets, jobs, columns and partitions.
+"""Names of datasets, jobs, columns and partitions.
 
-Names are data. They are opaque strings from end to end and may hold anything a Unicode string can, so nothing
-here parses, folds or caches them.
+A name is an opaque Unicode string: nothing parses it, changes its case or trims it.
 """
 
 from __future__ import annotations
@@ -10,9 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Dataset:
-    """A dataset as OpenLineage names it."""
-
+class _NamedIn:
     namespace: str
     name: str
 
@@ -21,16 +18,17 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Job:
-    namespace: str
-    name: str
+class Dataset(_NamedIn):
+    """A dataset as OpenLineage names it."""
 
-    def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
+
+@dataclass(frozen=True, slots=True, order=True)
+class Job(_NamedIn):
+    """A job as OpenLineage names it."""
 
 
 Endpoint = Dataset | Job
-"""What a lineage edge can start from or end in: nearly always a dataset; a job where a producer says so."""
+"""An end of a lineage edge: nearly always a dataset, or a job if a producer states one."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,4 +1,4 @@
-"""What somebody should look at first."""
+"""What needs attention: failed runs, unbalanced ledgers, datasets with gaps in their lineage."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ class Totals:
     jobs: int
     runs: int
     failed: int
-    """Runs, in the last seven days."""
+    """Failed runs in the last seven days."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
     run: Run
     message: str | None
-    """The beginning of what it said; None where it said nothing, or not all of the run may be seen."""
+    """The start of its error message; None if it has none, or if parts of the run are hidden."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
     counts: Totals
     failures: tuple[FailedRun, ...]
-    """The newest first, and so the others."""
+    """The newest first, as in the other lists."""
     unbalanced: tuple[Run, ...]
-    """Whose ledger does not account for every row."""
+    """Runs whose ledger does not account for every row."""
     uncovered: tuple[Coverage, ...]
-    """Datasets of which it is not wholly known how they come about, the last written first."""
+    """Datasets with incomplete lineage, the last written first."""
     recent: tuple[Run, ...]

@@ -1,14 +1,14 @@
-"""Lists that are read page by page, and what stands in them."""
+"""Lists that are read page by page, and their items."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from headwater.model.answers import LatestRun
+from headwater.model.json_types import JsonObject
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import Facets, Problem, Run
 
@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 class Page(Generic[Item]):
     items: tuple[Item, ...]
     next: str | None
-    """Where to go on; None at the end. It stays good while others write."""
+    """The cursor of the next page; None at the end. It stays valid while others write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class JobDetail:
     summary: JobSummary
     facets: Facets
     inputs: tuple[Dataset, ...]
-    """Of its latest run, and so the outputs."""
+    """Those of its latest run, as with the outputs."""
     outputs: tuple[Dataset, ...]
     runs: tuple[Run, ...]
     """The newest first, at most ten."""
@@ -50,10 +50,10 @@ class JobDetail:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedEvent:
-    """An event without its body, which may be many megabytes."""
+    """An event without its body, which may have many megabytes."""
 
     number: int
-    """Events are numbered as they arrive."""
+    """Events are numbered in the order of their arrival."""
     digest: str
     kind: str
     event_type: str | None
@@ -66,7 +66,7 @@ class ReceivedEvent:
 
 
 class Match(StrEnum):
-    """How what was looked for fits, the best first."""
+    """How a name matches the text of a search, the best first."""
 
     EXACT = "exact"
     PREFIX = "prefix"
@@ -78,27 +78,27 @@ class Match(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Hit:
     endpoint: Endpoint
-    """Of a column its dataset, of a run its job."""
+    """The dataset or job; of a column its dataset, of a run its job."""
     type: str
     """`dataset`, `job`, `column` or `run`."""
     match: Match
     score: float
-    """For a fuzzy match, how near it is: at most 100."""
+    """The similarity of a fuzzy match, at most 100."""
     column: str | None = None
     run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What is known, and what is not, of how a dataset comes about."""
+    """How complete the lineage of a dataset is."""
 
     dataset: Dataset
     upstreams: int
     unknown: int
-    """Upstreams of which nobody recorded which columns flowed."""
+    """Upstreams without recorded column lineage."""
     complete: bool | None
-    """By its producer's own word; None where it said nothing."""
-    gaps: tuple[Mapping[str, Any], ...]
+    """Whether its producer states that the lineage is complete; None if it states nothing."""
+    gaps: tuple[JsonObject, ...]
 
 
 class Counts(NamedTuple):
@@ -107,16 +107,16 @@ class Counts(NamedTuple):
     runs: int
     events: int
     edges: int
-    """That hold now."""
+    """Those that are valid now."""
     column_edges: int
 
 
-# -- all around one node -------------------------------------------------------------------------
+# -- the surroundings of one node ----------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """An edge that holds now. The columns are None between datasets, or where nobody recorded which."""
+    """An edge that is valid now. The columns are None for an edge between datasets, or if they were not recorded."""
 
     upstream: Endpoint
     upstream_column: str | None
@@ -124,13 +124,13 @@ class Flow:
     downstream_column: str | None
     job: Job | None
     type: str
-    """Of the edge; for a column, how it depends."""
+    """The type of the edge; for a column, its dependency."""
     logic: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A dataset as far as a picture of many of them shows it."""
+    """A dataset in short, for an answer with many of them."""
 
     dataset: Dataset
     tags: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a picture of lineage shows: cards and the links between them, their columns, and the whole estate as a map."""
+"""Lineage as the page draws it: cards and the links between them, their columns, and a map of all datasets."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from headwater.model.runs import RunState
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A dataset, or a job that an edge starts from or ends in, in a few words.
+    """A dataset, or a job that an edge starts from or ends in, in short.
 
-    What it is itself (kind, owner, tags, columns, coverage) is what is known today; its neighbours, the run and the
-    rows are those of the moment that was asked for.
+    Its own properties (kind, owner, tags, columns, coverage) are those of today; its neighbours, the run and the rows
+    are those of the time that was asked for.
     """
 
     endpoint: Endpoint
@@ -24,16 +24,16 @@ class Card:
     owner: str | None
     tags: tuple[str, ...]
     columns: int
-    """How many its schema has; nested ones are part of theirs."""
+    """The number of top-level columns of its schema."""
     schema: tuple[Field, ...] | None
-    """These columns, as they are today; None where they were not asked for, or are too many for one answer."""
+    """The columns of today; None if they were not requested, or are too many for one answer."""
     upstreams: int
-    """How many it has in all, shown or not. Itself is none of its neighbours, though a link may lead there."""
+    """The number of all its upstreams, also those that the answer leaves out. A link to itself does not count."""
     downstreams: int
     latest_run: LatestRun | None
-    """The last that wrote it, however it ended."""
+    """The last run that wrote it, also a failed one."""
     rows: int | None
-    """As many as the last completed write said it wrote; of a partition, where it wrote one."""
+    """The row count of the last completed write; if that wrote one partition, of that partition."""
     complete: bool | None
     """As in :class:`~headwater.model.pages.Coverage`."""
     last_seen: datetime | None
@@ -41,8 +41,8 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """All edges from one node to another in one. Their type and origin are those of the strongest: what a run told
-    before what is only declared, and then the newest."""
+    """All edges from one node to another as one. The type and the origin are those of the strongest edge: one of a run
+    before a declared one, and then the newest."""
 
     upstream: Endpoint
     downstream: Endpoint
@@ -54,17 +54,17 @@ class Link:
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
     nodes: tuple[Card, ...]
-    """The one that was asked for, then the nearest first and by name."""
+    """The requested node first, then the others by distance and name."""
     edges: tuple[Link, ...]
-    """Every one between two of the nodes, not only those by which they were found."""
+    """All edges between these nodes, not only those on the paths to them."""
     column_edges: tuple[ColumnLink, ...] | None
-    """Likewise every one; None where they were not asked for, or are too many for one answer."""
+    """All of them, likewise; None if they were not requested, or are too many for one answer."""
     as_of: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnLink:
-    """One column depends on another, by one job. A column of None stands for the dataset as a whole."""
+    """One column depends on another, by one job. A column of None stands for the whole dataset."""
 
     upstream: Endpoint
     upstream_column: str | None
@@ -75,7 +75,7 @@ class ColumnLink:
     type: str | None
     """The subtype of OpenLineage: IDENTITY, AGGREGATION, FILTER …"""
     transformation: EdgeType | None
-    """What that comes to in the five words of WIA; None where nobody recorded how."""
+    """The corresponding edge type of WIA-DATA-008; None if the transformation was not recorded."""
     masking: bool
     logic: str | None
 
@@ -83,16 +83,16 @@ class ColumnLink:
 @dataclass(frozen=True, slots=True)
 class MappedDataset:
     namespace: int
-    """Its place among the map's namespaces."""
+    """Its index in the map's namespaces."""
     name: str
     kind: str
     state: RunState | None
-    """Of the last run that wrote it, as far as the newest runs tell."""
+    """The state of the last run that wrote it, if that is among the newest runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class EstateMap:
-    """Everything at once, and as little of each as draws it. Numbers are places in the lists."""
+    """All datasets and edges, each with only as much as it takes to draw it. Numbers are indexes in the lists."""
 
     namespaces: tuple[str, ...]
     datasets: tuple[MappedDataset, ...]

@@ -1,4 +1,4 @@
-"""Answers as plain JSON values: what ``--json`` prints and what HTTP sends."""
+"""Answers as JSON values, as ``--json`` prints and HTTP sends them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from headwater.model.names import Column, Dataset, Job, Partition
 _AS_THEY_ARE = frozenset({str, int, float, bool, type(None)})
 
 
-def plain(value: Any) -> Any:
-    """``value`` in dicts, lists, strings and numbers. Lists stay lists, so their order is the answer's order."""
+def plain(value: object) -> Any:
+    """``value`` as dicts, lists, strings and numbers; its class decides the shape. Lists keep their order."""
     if type(value) in _AS_THEY_ARE:  # most of any answer, and a large one has a hundred thousand
         return value
     if isinstance(value, Node):
@@ -37,5 +37,5 @@ def plain(value: Any) -> Any:
 
 
 @cache
-def _names(kind: type[Any]) -> tuple[str, ...]:
+def _names(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
+from headwater.model.json_types import JsonObject
 from headwater.model.names import Dataset, Job
 
 
@@ -20,7 +19,7 @@ class ProvenanceEvent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Who did it: a `user`, a `service` or a `job`."""
+    """Who acted: a `user`, a `service` or a `job`."""
 
     type: str | None = None
     id: str | None = None
@@ -29,16 +28,16 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What was done: `read`, `write`, `transform` or `export`; how, and with what."""
+    """What was done: `read`, `write`, `transform` or `export`; by which method, with which parameters."""
 
     type: str | None = None
     method: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What it was done for, and by what right. Nothing of this is ever derived: it is stated, or not known."""
+    """The purpose and the legal basis. They are never derived: they are stated, or unknown."""
 
     purpose: str | None = None
     legal_basis: str | None = None
@@ -51,13 +50,13 @@ class Provenance:
     provenance_id: str
     dataset: Dataset
     event: ProvenanceEvent | None
-    """None where a document that was imported does not say."""
+    """None if an imported document does not state it."""
     at: datetime | None
-    """When a run ended, or was last heard of; or what was stated. None as above."""
+    """The stated time; of a run, its end or its last event. None as above."""
     agent: Agent
     operation: Operation
     context: Context
     stated: bool
-    """Somebody said so; else it follows from a run."""
+    """Whether a person or a tool stated it; if not, it follows from a run."""
     job: Job | None
     run_id: str | None

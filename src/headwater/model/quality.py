@@ -1,4 +1,4 @@
-"""The quality of data: what is asked of it, and what was found."""
+"""Data quality: rules, and the reports of measuring them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict
 
 from headwater.errors import QualityError, shorten
 from headwater.model.names import Dataset, Job
 from headwater.model.versions import VersionOf
 
 Bound = int | float | Decimal | str | date | datetime
-"""Of a range. A text is compared as Spark compares it with the column."""
+"""A bound of a range. Spark compares a text with the column by its own rules."""
 
 
 class RuleKind(StrEnum):
@@ -29,7 +29,7 @@ class RuleKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What every row has to meet. Made by :mod:`headwater.rules`."""
+    """A condition on every row. Use the functions of :mod:`headwater.rules` to make one."""
 
     kind: RuleKind
     name: str
@@ -44,23 +44,23 @@ class Rule:
         texts: tuple[object, ...] = (self.name, *self.columns, self.regex, self.condition)
         for text in texts:
             if not isinstance(text, str):
-                raise QualityError(f"A rule {self.kind} is made of texts, not of {text!r}.")
+                raise QualityError(f"A rule {self.kind} takes texts, not {text!r}.")
         if self.kind is not RuleKind.CUSTOM and not self.columns:
-            raise QualityError(f"A rule {self.kind} has to name a column.")
+            raise QualityError(f"A rule {self.kind} needs the name of a column.")
 
     @property
     def type(self) -> str:
-        """In the words of WIA-DATA-008, which has none for how old data may be."""
+        """As WIA-DATA-008 names it, which has no type for the age of data."""
         return "custom" if self.kind is RuleKind.FRESH else str(self.kind)
 
     @property
     def asks(self) -> str:
-        """What it asks of a row, in words."""
+        """The condition in words."""
         where = ", ".join(self.columns)
         if self.kind is RuleKind.NOT_NULL:
-            return f"{where} is there"
+            return f"{where} is not null"
         if self.kind is RuleKind.UNIQUE:
-            return f"{where} is there only once"
+            return f"{where} is unique"
         if self.kind is RuleKind.RANGE:
             sides = (("at least", self.low), ("at most", self.high))
             return f"{where} is " + " and ".join(f"{words} {bound}" for words, bound in sides if bound is not None)
@@ -77,29 +77,29 @@ def not_null(column: str, *, name: str | None = None) -> Rule:
 
 
 def unique(*columns: str, name: str | None = None) -> Rule:
-    """No two rows have the same values in these columns. As in SQL, a row with a null among them is like no other."""
+    """No two rows have the same values in these columns. As in SQL, a row with a null among them equals no other."""
     return Rule(RuleKind.UNIQUE, name or f"unique({', '.join(map(str, columns))})", columns)
 
 
 def in_range(column: str, low: Bound | None = None, high: Bound | None = None, *, name: str | None = None) -> Rule:
-    """The column lies within these bounds, both of which belong to it. A null breaks no bound, NaN breaks any."""
+    """The column is between these bounds, which are inclusive. A null breaks no bound, NaN breaks every bound."""
     if low is None and high is None:
-        raise QualityError(f"Which range has {column!r} to be in? Give low, high or both.")
+        raise QualityError(f"A range of {column!r} has no bounds. Give low, high or both.")
     for bound in (low, high):
         if isinstance(bound, float) and not math.isfinite(bound):
-            raise QualityError(f"{bound!r} is no bound for {column!r}: leave it out where there is none.")
+            raise QualityError(f"{bound!r} is not a bound for {column!r}: leave it out instead.")
     shown = f"{'' if low is None else low}..{'' if high is None else high}"
     return Rule(RuleKind.RANGE, name or f"range({column}, {shown})", (column,), low, high)
 
 
 def pattern(column: str, regex: str, *, name: str | None = None) -> Rule:
-    """The regular expression, in Java's syntax, is found somewhere in the column's text; `^…$` is for all of it. A null
+    """The regular expression, in Java's syntax, matches a part of the column's text; `^…$` matches all of it. A null
     breaks no pattern."""
     return Rule(RuleKind.PATTERN, name or f"pattern({column})", (column,), regex=regex)
 
 
 def custom(name: str, condition: str) -> Rule:
-    """A condition in SQL. As in a CHECK of SQL, only a row for which it is false breaks it: unknown is not false."""
+    """A condition in SQL. As with CHECK in SQL, only a row for which it is false breaks it: unknown is not false."""
     rule = Rule(RuleKind.CUSTOM, name, condition=condition)
     if not condition.strip():
         raise QualityError(f"The rule {name!r} has no condition.")
@@ -107,16 +107,16 @@ def custom(name: str, condition: str) -> Rule:
 
 
 def fresh(column: str, within: timedelta, *, name: str | None = None) -> Rule:
-    """The date or time in the column is no longer ago than this when it is measured. A null breaks it not."""
+    """The date or time in the column is at most this old when it is measured. A null does not break the rule."""
     asked: object = within
     if not isinstance(asked, timedelta) or asked < timedelta(0):
-        raise QualityError(f"How old may {column!r} be? Give within as a timedelta, not {within!r}.")
+        raise QualityError(f"fresh({column!r}) takes within as a timedelta of zero or more, not {within!r}.")
     return Rule(RuleKind.FRESH, name or f"fresh({column})", (column,), within=within)
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """Shares from 0 to 1; None where nothing was measured that would say."""
+    """Shares from 0 to 1; None if nothing was measured for the metric."""
 
     completeness: float | None = None
     accuracy: float | None = None
@@ -141,9 +141,19 @@ class Anomaly:
     description: str | None = None
 
 
+class QualityDocument(TypedDict, total=False):
+    """A report in the form of WIA-DATA-008."""
+
+    measured_at: str
+    metrics: dict[str, object]
+    validations: list[dict[str, object]]
+    anomalies: list[dict[str, object]]
+    rows: int
+
+
 @dataclass(frozen=True)
 class QualityReport:
-    """What was found. What others say of theirs may leave out anything."""
+    """The result of measuring rules. Any member may be missing in a report of another tool."""
 
     measured_at: datetime | None
     rows: int | None
@@ -154,26 +164,30 @@ class QualityReport:
     @property
     def passed(self) -> bool:
         """Whether no rule is known to be broken."""
-        return all(each.passed is not False for each in self.validations)
+        return all(validation.passed is not False for validation in self.validations)
 
-    def document(self) -> dict[str, Any]:
-        """As WIA-DATA-008 has it, but for the ids, which are an exported graph's."""
-        told: dict[str, Any] = {}
+    def document(self) -> QualityDocument:
+        """In the form of WIA-DATA-008, without ids: an export adds them."""
+        document: QualityDocument = {
+            "metrics": _stated_members(self.metrics),
+            "validations": [_stated_members(validation) for validation in self.validations],
+            "anomalies": [_stated_members(anomaly) for anomaly in self.anomalies],
+        }
         if self.measured_at is not None:
-            told["measured_at"] = self.measured_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-        told["metrics"] = _stated_members(self.metrics)
-        told["validations"] = [_stated_members(each) for each in self.validations]
-        told["anomalies"] = [_stated_members(each) for each in self.anomalies]
-        return told if self.rows is None else told | {"rows": self.rows}
+            moment = self.measured_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+            document = {"measured_at": moment, **document}
+        if self.rows is not None:
+            document["rows"] = self.rows
+        return document
 
 
-def _stated_members(part: Metrics | Validation | Anomaly) -> dict[str, Any]:
+def _stated_members(part: Metrics | Validation | Anomaly) -> dict[str, object]:
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def report_of(document: Mapping[str, Any]) -> QualityReport:
-    """From a document that is as it should be (``formats/wia/quality.py``)."""
+    """From a document whose fields were checked (``formats/wia/quality.py``): their types are those of its table."""
     moment, rows = document.get("measured_at"), document.get("rows")
     metrics = document.get("metrics") or {}
     return QualityReport(
@@ -182,26 +196,26 @@ def report_of(document: Mapping[str, Any]) -> QualityReport:
         Metrics(**{field.name: _share(metrics.get(field.name)) for field in fields(Metrics)}),
         tuple(
             Validation(
-                each.get("rule_name"),
-                each.get("rule_type"),
-                each.get("passed"),
-                _count(each.get("failed_count")),
-                each.get("details"),
+                item.get("rule_name"),
+                item.get("rule_type"),
+                item.get("passed"),
+                _count(item.get("failed_count")),
+                item.get("details"),
             )
-            for each in document.get("validations") or ()
+            for item in document.get("validations") or ()
         ),
         tuple(
-            Anomaly(each.get("type"), each.get("severity"), _count(each.get("count")), each.get("description"))
-            for each in document.get("anomalies") or ()
+            Anomaly(item.get("type"), item.get("severity"), _count(item.get("count")), item.get("description"))
+            for item in document.get("anomalies") or ()
         ),
     )
 
 
-def _share(value: Any) -> float | None:
+def _share(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _count(value: Any) -> int | None:
+def _count(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 
@@ -215,20 +229,20 @@ def severity(failed: int, rows: int) -> str:
 
 
 class QualityBasis(StrEnum):
-    """How the store knows."""
+    """How a quality statement came to the store."""
 
     MEASURED = "measured"
-    """A run looked at the data."""
+    """A run measured the data."""
     STATED = "stated"
-    """Somebody said so."""
+    """It was stated by hand."""
     IMPORTED = "imported"
-    """It came with a graph from elsewhere."""
+    """It is part of an imported graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class QualityStatement:
-    """What the store knows of a dataset's quality at one time. ``version`` is that which the dataset had then: who
-    wrote it, and when; None where nobody is known to have written it before."""
+    """The quality of a dataset at one time. ``version`` is the version of the dataset at that time; None if no earlier
+    write is known."""
 
     quality_id: str
     dataset: Dataset
@@ -248,4 +262,4 @@ def refuse_same_names(rules: tuple[Rule, ...]) -> None:
     names = [rule.name for rule in rules]
     for name in names:
         if names.count(name) > 1:
-            raise QualityError(f"Two rules are called '{shorten(name)}': give one of them another name.")
+            raise QualityError(f"Two rules have the name '{shorten(name)}': rename one of them.")

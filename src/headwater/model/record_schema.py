@@ -1,4 +1,4 @@
-"""The columns of records and of traces, once: whatever stores or shows records takes its columns from here.
+"""The one definition of the columns of records and traces, for everything that stores or shows them.
 
 From these lists come the hot table's columns (`store/schema/record_tables.py`), the scan of it, the Arrow schemas of
 the archive, Spark's schemas, DuckDB's tables, the lines of JSON and the schemas of the HTTP API. The lists themselves
@@ -17,9 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from headwater.model.records import Record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Kind = Literal["text", "texts", "long", "timestamp", "binary", "date", "day_number", "boolean", "steps"]
 
@@ -35,7 +38,7 @@ _KINDS: dict[str, Kind] = {"str": "text", "tuple[str, ...]": "texts"}
 CONTENT = tuple(
     RecordField(field.name, _KINDS[str(field.type)]) for field in fields(Record) if field.name != "recorded_at"
 )
-"""The fields of `Record` but its time, in their order; the digest covers them."""
+"""The fields of `Record` except its time, in their order; the digest covers them."""
 CONTENT_NAMES = tuple(field.name for field in CONTENT)
 PARENTS = CONTENT_NAMES.index("parent_ids")
 """Where the list is among the values of :data:`CONTENT`, which are texts otherwise."""
@@ -47,10 +50,10 @@ _PARENT = RecordField("parent_id", "text")
 _SECONDS = RecordField("recordedAt", "long")
 _MOMENT = RecordField("recorded_at", "timestamp")
 _DIGEST = RecordField("digest", "binary")
-# Which load brought the record: of two contents of one node the one with the lower number is in effect.
+# The load that added the record: of two contents of one node, the one of the earlier load is valid.
 _LOAD = RecordField("load", "long")
 DAY = RecordField("day", "date")
-"""The partition that a row goes to: the record's own day in UTC, of a trace its leaf's."""
+"""The partition of a row: the day of the record in UTC, of a trace the day of its leaf."""
 
 
 def _without(columns: Iterable[RecordField], *names: str) -> tuple[RecordField, ...]:
@@ -60,15 +63,15 @@ def _without(columns: Iterable[RecordField], *names: str) -> tuple[RecordField, 
 _OWN = _without(CONTENT, "root_id", "node_id", "parent_ids", "action_taken")
 
 ARCHIVED = (*CONTENT, _SECONDS, _MOMENT, _DIGEST, _LOAD)
-"""`records/` of the archive, but for the day."""
+"""`records/` of the archive, without the day."""
 SCANNED = (*CONTENT, _MOMENT, _DIGEST, RecordField("day", "day_number"), _LOAD)
-"""What a scan of the hot table reads; its day is a number of days since 1970."""
+"""A scan of the hot table; the day is a number of days since 1970."""
 QUERIED = (
     *(RecordField("root_id", "text"), RecordField("node_id", "text"), _PARENT),
     *_without(CONTENT, "root_id", "node_id"),
     *(_SECONDS, _MOMENT, DAY),
 )
-"""The tables `hot` and `records` that a query in SQL reads."""
+"""The tables `hot` and `records` of a query in SQL."""
 STEP = (
     *(RecordField("node_id", "text"), _PARENT, RecordField("parent_ids", "texts"), RecordField("action_taken", "text")),
     *(_SECONDS, _MOMENT),
@@ -80,7 +83,7 @@ LINE_STEP = (
     *(field.name for field in _OWN),
     "node_id",
 )
-"""A step in a line of JSON: the same names in the order of a record's own document."""
+"""A step in a line of JSON: the same names, in the order of a record's document."""
 TRACE = (
     RecordField("record_id", "text"),
     RecordField("root_id", "text"),
@@ -90,7 +93,7 @@ TRACE = (
     RecordField("conflicts", "texts"),
     RecordField("complete", "boolean"),
 )
-"""`traces/` of the archive, a row for every leaf, but for the day."""
+"""`traces/` of the archive, with a row for every leaf, without the day."""
 TRACE_FLAGS = ("orphans", "cycle", "conflicts", "complete")
 
 
@@ -98,12 +101,13 @@ def names_of(columns: Iterable[RecordField]) -> tuple[str, ...]:
     return tuple(field.name for field in columns)
 
 
-content_of: attrgetter[tuple[Any, ...]] = attrgetter(*CONTENT_NAMES)
+content_of: attrgetter[tuple[object, ...]] = attrgetter(*CONTENT_NAMES)
 """The values of :data:`CONTENT` of a `Record`."""
 
 
-def with_parents(values: Sequence[Any], parents: Any) -> list[Any]:
-    """Values of :data:`CONTENT` with the parents in another form: as a tuple, a list, or JSON."""
+def with_parents(values: Sequence[object], parents: object) -> list[Any]:
+    """Values of :data:`CONTENT` with the parents in another form: as a tuple, a list, or JSON. Their types are those
+    of the fields, which a list cannot state one by one."""
     return [*values[:PARENTS], parents, *values[PARENTS + 1 :]]
 
 
@@ -135,14 +139,14 @@ def _spark_type(field: RecordField) -> str:
 # -- Arrow ----------------------------------------------------------------------------------------------------------
 
 
-def arrow_fields(columns: Iterable[RecordField]) -> list[Any]:
+def arrow_fields(columns: Iterable[RecordField]) -> list[pa.Field]:
     """The fields of an Arrow schema or struct. Imported here: most of headwater starts without pyarrow."""
     import pyarrow as pa
 
     return [pa.field(field.name, arrow_type(field)) for field in columns]
 
 
-def arrow_type(field: RecordField) -> Any:
+def arrow_type(field: RecordField) -> pa.DataType:
     import pyarrow as pa
 
     if field.kind == "steps":

@@ -1,6 +1,6 @@
-"""What one operation did to one record, and what became of all of them: records and traces.
+"""Records, each of one operation on one item, and the traces that they form.
 
-Nothing here imports anything of ours, so that it can be shipped to executors, where headwater is not installed.
+This module imports nothing of headwater, so that it can be shipped to executors, where headwater is not installed.
 """
 
 from __future__ import annotations
@@ -8,17 +8,80 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import NotRequired, TypedDict
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 FINISHED = "FINISHED"
-"""The node of the step that a trace ends with."""
+"""The node of the last step of a trace."""
 DATA_COMPACTION = "DATA_COMPACTION"
-"""What that step did."""
+"""The action of that step."""
 
-Document = dict[str, Any]
+
+class RecordDocument(TypedDict):
+    """A record as it is published."""
+
+    root_id: str
+    parent_id: str
+    parent_ids: NotRequired[list[str]]
+    action_taken: str
+    recordedAt: int
+    storage_location: str
+    node_id: str
+
+
+class StepDocument(TypedDict):
+    """A record within the lineage of a leaf."""
+
+    node_id: str
+    parent_id: str
+    parent_ids: list[str]
+    action_taken: str
+    recordedAt: int
+    recorded_at: str
+    storage_location: str
+
+
+class TraceDocument(TypedDict):
+    record_id: str
+    root_id: str
+    lineage: list[StepDocument]
+    orphans: list[str]
+    cycle: list[str]
+    conflicts: list[str]
+    complete: bool
+
+
+class ConflictDocument(TypedDict):
+    node_id: str
+    held: RecordDocument
+    others: list[RecordDocument]
+
+
+class RootDocument(TypedDict):
+    root_id: str
+    records: int
+    traces: list[TraceDocument]
+    orphans: list[str]
+    cycle: list[str]
+    conflicts: list[ConflictDocument]
+
+
+class FoundDocument(RecordDocument):
+    recorded_at: str
+    archived: bool
+    conflict: bool
+
+
+class DeadLetterDocument(TypedDict):
+    id: int
+    kind: str
+    body: object
+    enqueued_at: str
+    failed_at: str
+    tries: int
+    reason: str
 
 
 def micros_of(moment: datetime) -> int:
@@ -26,21 +89,20 @@ def micros_of(moment: datetime) -> int:
 
 
 def key_of_id(name: str) -> bytes:
-    """A fixed-length stand-in for a root or node id, which may be longer than a key of an index."""
+    """A key of fixed length for a root or node id, which may be too long for an index."""
     return hashlib.sha256(name.encode()).digest()[:16]
 
 
 def record_digest(
     root_id: str, node_id: str, parent_ids: tuple[str, ...] | list[str], action_taken: str, storage_location: str
 ) -> bytes:
-    """Of what a record says, but for its time: the same record sent again is the same record.
+    """The digest of a record without its time: the same record sent twice is one record.
 
-    Each part goes in with its length, so that no two records share an encoding.
+    The length of each part is hashed with it, so that no two records have the same encoding.
     """
     parents = sorted(set(parent_ids))
     parts = [part.encode() for part in (root_id, node_id, action_taken, storage_location, *parents)]
-    told = b"".join(len(part).to_bytes(4) + part for part in parts)
-    return hashlib.sha256(told).digest()[:16]
+    return hashlib.sha256(b"".join(len(part).to_bytes(4) + part for part in parts)).digest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +122,8 @@ class Record:
     def day(self) -> date:
         return self.recorded_at.date()
 
-    def step(self) -> Document:
-        """As it stands in the lineage of a leaf."""
+    def step(self) -> StepDocument:
+        """The record as a step in the lineage of a leaf."""
         return {
             "node_id": self.node_id,
             "parent_id": self.parent_ids[0],
@@ -72,27 +134,30 @@ class Record:
             "storage_location": self.storage_location,
         }
 
-    def document(self) -> Document:
-        """As it is published: seconds since the epoch, and `parent_ids` only where there is more than one."""
-        return {
+    def document(self) -> RecordDocument:
+        """The published form: seconds since the epoch, and `parent_ids` only if there is more than one."""
+        document: RecordDocument = {
             "root_id": self.root_id,
             "parent_id": self.parent_ids[0],
-            **({"parent_ids": list(self.parent_ids)} if len(self.parent_ids) > 1 else {}),
+            "parent_ids": list(self.parent_ids),
             "action_taken": self.action_taken,
             "recordedAt": micros_of(self.recorded_at) // 1_000_000,
             "storage_location": self.storage_location,
             "node_id": self.node_id,
         }
+        if len(self.parent_ids) == 1:
+            del document["parent_ids"]
+        return document
 
 
 def final_record(root_id: str, leaf_id: str, storage_location: str, recorded_at: datetime) -> Record:
-    """The step that the trace of a leaf ends with."""
+    """The last step of the trace of a leaf."""
     return Record(root_id, FINISHED, (leaf_id,), DATA_COMPACTION, storage_location, recorded_at)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A record that was not taken: which request it was in, which of its records, and why. Both count from 0."""
+    """A record that was refused, by the index of its request and of the record in it, from 0, with the reason."""
 
     index: int
     record: int | None
@@ -101,7 +166,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRecord:
-    """A record that was taken, by the same numbers, and the id it has or was given."""
+    """A record that was accepted, by the same indexes, and its id, which may have been assigned."""
 
     index: int
     record: int | None
@@ -109,23 +174,23 @@ class AcceptedRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What became of requests. When this is answered, what was taken is on disk."""
+class SendResult:
+    """The result of sending requests. All accepted records are on disk."""
 
     taken: tuple[AcceptedRecord, ...]
     refused: tuple[Refusal, ...]
 
     @property
     def node_ids(self) -> tuple[str, ...]:
-        return tuple(one.node_id for one in self.taken)
+        return tuple(record.node_id for record in self.taken)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordTrace:
-    """How one leaf came to be: every ancestor before what was made of it, then the leaf, then the compaction.
+    """The lineage of one leaf: its ancestors, each before the records made from it, then the leaf, then the compaction.
 
-    ``orphans`` are parents that the lineage names and nobody recorded, ``cycle`` the nodes of it that lie on a cycle,
-    ``conflicts`` those that were recorded with different contents; ``complete`` says that the first two are empty.
+    ``orphans`` are parents in the lineage without a record, ``cycle`` its nodes on a cycle, ``conflicts`` its nodes
+    that were recorded with different contents. ``complete``: there are neither orphans nor a cycle.
     """
 
     record_id: str
@@ -136,7 +201,7 @@ class RecordTrace:
     conflicts: tuple[str, ...]
     complete: bool
 
-    def document(self) -> Document:
+    def document(self) -> TraceDocument:
         return {
             "record_id": self.record_id,
             "root_id": self.root_id,
@@ -150,12 +215,12 @@ class RecordTrace:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A node that was recorded with different contents: the first to be loaded holds, the others are kept."""
+    """A node that was recorded with different contents: the first to be loaded is valid, the others are stored too."""
 
     held: Record
     others: tuple[Record, ...]
 
-    def document(self) -> Document:
+    def document(self) -> ConflictDocument:
         return {
             "node_id": self.held.node_id,
             "held": self.held.document(),
@@ -165,7 +230,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class RootTrace:
-    """All that is known of a root: a trace for every leaf, and what is wrong with them, each thing once."""
+    """A root: a trace for every leaf, and the faults of all traces, each once."""
 
     root_id: str
     traces: tuple[RecordTrace, ...]
@@ -175,19 +240,19 @@ class RootTrace:
     conflicts: tuple[Conflict, ...]
 
     def only(self, action: str) -> RootTrace:
-        """The traces on whose way this was done, and what belongs to them."""
-        traces = tuple(one for one in self.traces if any(step.action_taken == action for step in one.lineage))
-        nodes = {step.node_id for one in traces for step in one.lineage}
+        """The traces that contain this action, with their records and faults."""
+        traces = tuple(trace for trace in self.traces if any(step.action_taken == action for step in trace.lineage))
+        nodes = {step.node_id for trace in traces for step in trace.lineage}
         return RootTrace(
             self.root_id,
             traces,
             tuple(record for record in self.records if record.node_id in nodes),
-            tuple(sorted({orphan for one in traces for orphan in one.orphans})),
+            tuple(sorted({orphan for trace in traces for orphan in trace.orphans})),
             tuple(node for node in self.cycle if node in nodes),
             tuple(conflict for conflict in self.conflicts if conflict.held.node_id in nodes),
         )
 
-    def document(self) -> Document:
+    def document(self) -> RootDocument:
         return {
             "root_id": self.root_id,
             "records": len(self.records),
@@ -200,31 +265,35 @@ class RootTrace:
 
 @dataclass(frozen=True, slots=True)
 class FoundRecord:
-    """A record that was looked for; ``archived`` says that it was found in the archive alone, ``conflict`` that its
-    node was recorded with another content as well."""
+    """A record that matches a search. ``archived``: it is in the archive only. ``conflict``: its node was also recorded
+    with another content."""
 
     record: Record
     archived: bool
     conflict: bool = False
 
-    def document(self) -> Document:
-        found = {"archived": self.archived, "conflict": self.conflict}
-        return {**self.record.document(), "recorded_at": self.record.recorded_at.isoformat(), **found}
+    def document(self) -> FoundDocument:
+        return {
+            **self.record.document(),
+            "recorded_at": self.record.recorded_at.isoformat(),
+            "archived": self.archived,
+            "conflict": self.conflict,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A message that was given up, and why."""
+    """A message that could not be processed, and why."""
 
     id: int
     kind: str
-    body: Any
+    body: object
     enqueued_at: datetime
     failed_at: datetime
     tries: int
     reason: str
 
-    def document(self) -> Document:
+    def document(self) -> DeadLetterDocument:
         return {
             "id": self.id,
             "kind": self.kind,

@@ -1,16 +1,15 @@
-"""What ran: a run's state, its times, and what its events said about it."""
+"""Runs: their states and times, and the facets of their events."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
+from headwater.model.json_types import JsonObject
 from headwater.model.names import Dataset, Job
 
-Facets = Mapping[str, Any]
+Facets = JsonObject
 """Facets by name, each exactly as its producer sent it."""
 
 
@@ -52,7 +51,7 @@ class DatasetUse:
 
 @dataclass(frozen=True, slots=True)
 class OutputFacet:
-    """What a run that completed told of a dataset it wrote."""
+    """A facet of an output of a completed run."""
 
     dataset: Dataset
     run_id: str
@@ -63,7 +62,7 @@ class OutputFacet:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something an accepted event got wrong: kept, and said."""
+    """A violation of the specification in an event that was accepted."""
 
     path: str
     reason: str

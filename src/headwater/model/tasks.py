@@ -1,12 +1,12 @@
-"""Work that takes longer than a request."""
+"""Tasks: work that takes longer than a request."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+
+from headwater.model.json_types import JsonObject, JsonValue
 
 
 class TaskState(StrEnum):
@@ -21,7 +21,7 @@ class Progress:
     text: str
     done: int
     total: int
-    """0 where nobody knows yet."""
+    """0 as long as it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Task:
     state: TaskState
     started_at: datetime
     progress: Progress | None
-    result: Any
-    """Where it succeeded."""
-    problem: Mapping[str, Any] | None
-    """Where it failed: a code and what is to be said of it."""
+    result: JsonValue
+    """The result of a task that succeeded."""
+    problem: JsonObject | None
+    """The problem of a task that failed: a code and a message."""

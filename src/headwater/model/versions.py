@@ -1,4 +1,4 @@
-"""Versions as others name them: by what they are of, when they were written, and by whom."""
+"""Versions of datasets, identified by the dataset, the time of the write and the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class VersionOf:
 
 @dataclass(frozen=True, slots=True)
 class RunVersions:
-    """What one run read and wrote."""
+    """The versions that one run read and wrote."""
 
     inputs: list[VersionOf] = field(default_factory=list)
     outputs: list[VersionOf] = field(default_factory=list)

@@ -18,7 +18,7 @@ class WriteCommand:
     """The command's simple class name."""
     kind: str
     """append, overwrite, create, replace, merge, update, delete, view or stream; "write" if the plan's JSON does not
-    tell (it does not contain a DataFrameWriter's mode); "unknown" for an unknown command with a query."""
+    state it (it does not contain a DataFrameWriter's mode); "unknown" for an unknown command with a query."""
     query: PlanNode | None
     """None if the command does not contain it, or changes rows in place."""
     columns: tuple[str, ...]
@@ -86,7 +86,15 @@ def _read(node: PlanNode) -> WriteCommand | None:
     kind = command.kind if isinstance(command.kind, str) else command.kind(node)
     names = command.names(node)
     unnamed = bool(node.fields.get("userSpecifiedColumns")) and not names
-    return WriteCommand(node.name, kind, node.tree(command.query), names, node, command.by_name, unnamed)
+    return WriteCommand(
+        command=node.name,
+        kind=kind,
+        query=node.tree(command.query),
+        columns=names,
+        node=node,
+        by_name=command.by_name,
+        unnamed=unnamed,
+    )
 
 
 def _with_ctes(write: WriteCommand, around: PlanNode) -> WriteCommand:
@@ -114,7 +122,9 @@ def _table_columns(node: PlanNode) -> tuple[str, ...]:
 
 def _view_columns(node: PlanNode) -> tuple[str, ...]:
     """`CREATE VIEW v (x, y COMMENT '…')`, if the JSON contains the names and not only their number."""
-    pairs = node.fields.get("userSpecifiedColumns") or ()
+    pairs = node.fields.get("userSpecifiedColumns")
+    if not isinstance(pairs, list):
+        return ()
     names = tuple(pair["_1"] for pair in pairs if isinstance(pair, dict) and isinstance(pair.get("_1"), str))
     return names if len(names) == len(pairs) else ()
 

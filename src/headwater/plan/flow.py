@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from headwater.plan.types import field_names, find_field
 
@@ -66,7 +66,7 @@ class SourceColumn:
 
     __slots__ = ("name", "source", "type")
 
-    def __init__(self, source: int, name: str, type: Any) -> None:
+    def __init__(self, source: int, name: str, type: object) -> None:
         self.source = source
         self.name = name
         self.type = type

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 from headwater.model.lineage import Dependency
 from headwater.plan.tree import PlanNode
@@ -18,7 +17,7 @@ class Attribute:
 
     name: str
     expr_id: int
-    type: Any
+    type: object
     """The data type as Spark writes it in JSON."""
     nullable: bool
 
@@ -47,8 +46,8 @@ class Derivation:
     subtype: str
     """IDENTITY, TRANSFORMATION or AGGREGATION; FILTER, JOIN, GROUP_BY, SORT, WINDOW or CONDITIONAL."""
     masking: bool
-    """The path goes through a function that masks the value, such as md5. If another path does not, both derivations
-    are there."""
+    """The path goes through a function that masks the value, such as md5. If another path does not, there are
+    both derivations."""
     logic: str | None = dataclasses.field(default=None, compare=False)
     """The expression as SQL, in the columns of the sources as far as that stays readable."""
 
@@ -56,7 +55,7 @@ class Derivation:
 @dataclass(frozen=True, slots=True)
 class PlanOutputColumn:
     name: str
-    type: Any
+    type: object
     """As Spark writes it in JSON; None if the plan does not state it."""
     nullable: bool | None
     derivations: tuple[Derivation, ...]
@@ -64,7 +63,7 @@ class PlanOutputColumn:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something that cannot be traced, or is unknown here. No columns: it concerns all of them."""
+    """An operator that cannot be traced. Without columns it concerns all of them."""
 
     operator: str
     reason: str
@@ -76,5 +75,5 @@ class PlanLineage:
     sources: tuple[LineageSource, ...]
     columns: tuple[PlanOutputColumn, ...]
     whole: tuple[Derivation, ...]
-    """What decides which rows there are, or their order, and so holds for every column."""
+    """Dependencies of the rows as a whole, their number or order, which apply to every column."""
     gaps: tuple[Gap, ...]

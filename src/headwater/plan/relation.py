@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from headwater.plan.flow import NO_SOURCE, CombinedValue, DependencyKind, Value, ValuePart, ValueWithSql
 from headwater.plan.lineage import Attribute
@@ -20,7 +19,7 @@ class RelationColumn:
     value: Value
     text: SqlText | None = None
     """Its SQL; None if there is no single expression, as for a column of a UNION."""
-    type: Any = None
+    type: object = None
     nullable: bool | None = None
     home: str | None = None
     """The source's name, which may be empty, if this is a source's own column, still unchanged."""

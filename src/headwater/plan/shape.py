@@ -8,7 +8,6 @@ creation time) is left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from headwater.plan.commands import WriteCommand
 from headwater.plan.tree import PlanNode, simple_name
@@ -26,12 +25,17 @@ _CTE = ("cteId", "loopId")
 
 def canonical_plan(
     write: WriteCommand, reads: Mapping[int, str], target: str, behind: Sequence[PlanNode] = ()
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """``reads``: by the id of a source's column, its dataset; ``target``: the dataset that is written; ``behind``: the
     plans that DataFrames of this one were cut off from."""
     shape = _CanonicalPlan(reads)
     query = write.node if write.query is None else write.query
-    document = {"command": write.command, "kind": write.kind, "target": target, "plan": shape.of(query)}
+    document: dict[str, object] = {
+        "command": write.command,
+        "kind": write.kind,
+        "target": target,
+        "plan": shape.of(query),
+    }
     return {**document, "behind": [shape.of(plan) for plan in behind]} if behind else document
 
 
@@ -39,9 +43,9 @@ class _CanonicalPlan:
     def __init__(self, reads: Mapping[int, str]) -> None:
         self._reads = reads
         self._columns: dict[int, int] = {}
-        self._ctes: dict[int, int] = {}
+        self._ctes: dict[object, int] = {}
 
-    def of(self, root: PlanNode) -> list[Any]:
+    def of(self, root: PlanNode) -> list[dict[str, object]]:
         nodes = []
         pending = [root]
         while pending:
@@ -50,8 +54,8 @@ class _CanonicalPlan:
             pending.extend(reversed(node.children))
         return nodes
 
-    def _node(self, name: str, children: int, fields: Mapping[str, Any]) -> dict[str, Any]:
-        document: dict[str, Any] = {"is": name, "children": children}
+    def _node(self, name: str, children: int, fields: Mapping[str, object]) -> dict[str, object]:
+        document: dict[str, object] = {"is": name, "children": children}
         reads = self._source(fields) if not children else None
         if reads is not None:
             return document | reads | {key: fields[key] for key in ("start", "end", "step") if key in fields}
@@ -65,7 +69,7 @@ class _CanonicalPlan:
                 document[key] = self._value(value)
         return document
 
-    def _source(self, fields: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _source(self, fields: Mapping[str, object]) -> dict[str, object] | None:
         """Of a leaf: its dataset and columns; None if it is not a leaf."""
         output = fields.get("output")
         if not isinstance(output, list) or "cteId" in fields or "loopId" in fields:
@@ -74,7 +78,7 @@ class _CanonicalPlan:
         ids = [id for column in output for attribute in column if (id := _id(attribute.get("exprId"))) is not None]
         return {"reads": sorted({self._reads[id] for id in ids if id in self._reads}), "output": columns}
 
-    def _value(self, value: Any) -> Any:
+    def _value(self, value: object) -> object:
         if isinstance(value, list):
             return [self._value(item) for item in value]
         if not isinstance(value, dict):
@@ -87,7 +91,7 @@ class _CanonicalPlan:
         return {key: self._value(item) for key, item in value.items() if key not in _IGNORED_FIELDS}
 
 
-def _id(value: Any) -> int | None:
+def _id(value: object) -> int | None:
     """The id in Catalyst's expression id: `{"id": 7, "jvmId": …}`."""
     expr_id = value.get("id") if isinstance(value, dict) and "jvmId" in value else None
     return expr_id if isinstance(expr_id, int) else None

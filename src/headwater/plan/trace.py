@@ -103,13 +103,13 @@ class _Trace:
         return Relation(
             tuple(
                 RelationColumn(
-                    a.expr_id,
-                    a.name,
-                    SourceColumn(number, a.name, a.type),
-                    SqlText(quote_identifier(a.name)),
-                    a.type,
-                    a.nullable,
-                    home,
+                    expr_id=a.expr_id,
+                    name=a.name,
+                    value=SourceColumn(number, a.name, a.type),
+                    text=SqlText(quote_identifier(a.name)),
+                    type=a.type,
+                    nullable=a.nullable,
+                    home=home,
                 )
                 for a in attributes
             )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TypeGuard, TypeVar
 
 from headwater.errors import PlanUnreadable
 
@@ -22,7 +22,7 @@ class PlanNode:
 
     __slots__ = ("_read", "children", "fields", "name")
 
-    def __init__(self, name: str, fields: dict[str, Any], children: tuple[PlanNode, ...]) -> None:
+    def __init__(self, name: str, fields: dict[str, object], children: tuple[PlanNode, ...]) -> None:
         self.name = name
         """The class without its package, such as "Project"."""
         self.fields = fields
@@ -83,7 +83,13 @@ class PlanNode:
         expr_id = value.get("id") if isinstance(value, dict) else None
         return expr_id if isinstance(expr_id, int) else None
 
-    def _nodes(self, value: Any, field: str) -> Iterator[PlanNode]:
+    def expr_ids(self, field: str) -> list[int]:
+        """Catalyst's ids in a list of them; empty if the field is not one."""
+        values = self.fields.get(field)
+        ids = [item.get("id") for item in values if isinstance(item, dict)] if isinstance(values, list) else []
+        return [expr_id for expr_id in ids if isinstance(expr_id, int)]
+
+    def _nodes(self, value: object, field: str) -> Iterator[PlanNode]:
         if isinstance(value, int) and not isinstance(value, bool):
             if not 0 <= value < len(self.children):
                 raise PlanUnreadable(f"{self.name}.{field} names child {value} of {len(self.children)}")
@@ -130,11 +136,11 @@ def fold(
     return results[0]
 
 
-def _is_tree(value: Any) -> bool:
+def _is_tree(value: object) -> TypeGuard[list[object]]:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "num-children" in value[0]
 
 
-def _read(items: list[Any]) -> PlanNode:
+def _read(items: list[object]) -> PlanNode:
     """Backwards through the pre-order, so that a node's children are ready when it is reached, first child on top."""
     ready: list[PlanNode] = []
     for item in reversed(items):

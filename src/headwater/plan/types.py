@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from headwater.plan.tree import PlanNode
 
@@ -18,8 +18,15 @@ _BOOLEAN = frozenset(
 )
 
 
-def struct_of(type: Any) -> list[dict[str, Any]] | None:
-    """The fields of a struct, also of the one an array holds."""
+class StructField(TypedDict):
+    """A field of a struct in the JSON of its type, as far as it is read here."""
+
+    name: str
+    type: object
+
+
+def struct_of(type: object) -> list[StructField] | None:
+    """The fields of a struct, or of the struct that an array holds."""
     while isinstance(type, dict):
         if type.get("type") == "struct":
             fields = type.get("fields")
@@ -33,12 +40,12 @@ def struct_of(type: Any) -> list[dict[str, Any]] | None:
     return None
 
 
-def field_names(type: Any) -> list[str] | None:
+def field_names(type: object) -> list[str] | None:
     fields = struct_of(type)
     return None if fields is None else [str(field["name"]) for field in fields]
 
 
-def find_field(type: Any, name: str) -> tuple[str, Any]:
+def find_field(type: object, name: str) -> tuple[str, object]:
     """A field's name as the schema spells it, and its type; the given name if the schema does not have it."""
     fields = struct_of(type) or []
     for field in fields:
@@ -51,7 +58,7 @@ def find_field(type: Any, name: str) -> tuple[str, Any]:
     return name, None
 
 
-def type_of(node: PlanNode) -> Any:
+def type_of(node: PlanNode) -> object:
     """An expression's type, as far as the JSON states it; else None."""
     if node.name in _TYPED_NODES:
         return node.fields.get("dataType")

@@ -1,8 +1,8 @@
 """The evidence of one run as one file, which can be verified without the store.
 
-The file is canonical JSON (RFC 8785) and has one spelling: what does not come out again as it was read is refused. What
-it holds is held together by hashes (docs/assurance.md says which): an entry by its hash, which is a leaf of the tree
-that the checkpoint signs; an event by the digest in its entry, and its spelling by the hash beside it.
+The file is canonical JSON (RFC 8785), so its content has exactly one encoding: a file that is not written back byte for
+byte is refused. Hashes connect its parts (docs/assurance.md): an entry's hash is a leaf of the tree that the checkpoint
+signs; an event has its digest in its entry, and the hash of its bytes beside it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
-
-import rfc8785
+from typing import TypedDict
 
 from headwater.errors import EvidenceBroken
+from headwater.proof.canonical import canonical_bytes
 from headwater.proof.merkle import leaf_hash, verify_inclusion
 
 FORMAT = "headwater-bundle/1"
@@ -25,29 +24,87 @@ _FILE = "The file"
 _NOT_A_BUNDLE = "it is not a bundle of evidence, as `headwater bundle` writes it"
 
 
+class ProvenEntryDocument(TypedDict):
+    entry: Mapping[str, object]
+    path: list[str]
+
+
+class KeyEntryDocument(ProvenEntryDocument):
+    root: str
+    consistency: list[str]
+
+
+class EventDocument(TypedDict):
+    """The bytes of an event in Base64, and their hash."""
+
+    body: str
+    sha256: str
+
+
+class UpstreamDocument(TypedDict):
+    certificate: ProvenEntryDocument
+    event: EventDocument
+
+
+class FirstEntryDocument(TypedDict):
+    hash: str
+    path: list[str]
+
+
+class LogDocument(TypedDict):
+    checkpoint: str
+    first: FirstEntryDocument
+    key: str
+    keys: list[KeyEntryDocument]
+
+
+class BundleDocument(TypedDict):
+    """The JSON of a bundle."""
+
+    format: str
+    run: str
+    entries: list[ProvenEntryDocument]
+    events: list[EventDocument]
+    chain: list[ProvenEntryDocument]
+    upstream: list[UpstreamDocument]
+    log: LogDocument
+
+
 @dataclass(frozen=True, slots=True)
 class ProvenEntry:
     """A log entry with its columns except the hash, and its path to the root of the checkpoint."""
 
-    entry: Mapping[str, Any]
+    entry: Mapping[str, object]
     path: tuple[bytes, ...]
 
     @property
     def seq(self) -> int:
-        return int(self.entry["seq"])
+        seq = self.entry["seq"]
+        assert isinstance(seq, int)
+        return seq
+
+    @property
+    def event_type(self) -> str:
+        return str(self.entry["event_type"])
+
+    @property
+    def details(self) -> str:
+        details = self.entry["details"]
+        assert isinstance(details, str)
+        return details
 
     @property
     def hash(self) -> bytes:
-        return sha256(rfc8785.dumps(dict(self.entry))).digest()
+        return sha256(canonical_bytes(dict(self.entry))).digest()
 
     def is_in(self, size: int, root: bytes) -> bool:
         return verify_inclusion(leaf_hash(self.hash), self.seq - 1, size, self.path, root)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ProvenEntryDocument:
         return {"entry": dict(self.entry), "path": _texts(self.path)}
 
     @classmethod
-    def read(cls, document: Any) -> ProvenEntry:
+    def read(cls, document: ProvenEntryDocument) -> ProvenEntry:
         entry = dict(document["entry"])
         if type(entry["seq"]) is not int or not isinstance(entry["details"], str):
             raise TypeError(entry)
@@ -56,17 +113,17 @@ class ProvenEntry:
 
 @dataclass(frozen=True, slots=True)
 class KeyEntry:
-    """An entry that puts a key in force; it was signed over ``root``, which the log extends."""
+    """An entry that puts a key in force. The state of the log that it signs has this ``root``."""
 
     proven: ProvenEntry
     root: bytes
     consistency: tuple[bytes, ...]
 
-    def document(self) -> dict[str, Any]:
-        return self.proven.document() | {"root": self.root.hex(), "consistency": _texts(self.consistency)}
+    def document(self) -> KeyEntryDocument:
+        return {**self.proven.document(), "root": self.root.hex(), "consistency": _texts(self.consistency)}
 
     @classmethod
-    def read(cls, document: Any) -> KeyEntry:
+    def read(cls, document: KeyEntryDocument) -> KeyEntry:
         return cls(ProvenEntry.read(document), bytes.fromhex(document["root"]), _hashes(document["consistency"]))
 
 
@@ -77,11 +134,11 @@ class UpstreamEvidence:
     certificate: ProvenEntry
     event: bytes
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> UpstreamDocument:
         return {"certificate": self.certificate.document(), "event": _event(self.event)}
 
     @classmethod
-    def read(cls, document: Any, number: int) -> UpstreamEvidence:
+    def read(cls, document: UpstreamDocument, number: int) -> UpstreamEvidence:
         return cls(ProvenEntry.read(document["certificate"]), _received(document["event"], f"Upstream event {number}"))
 
 
@@ -91,7 +148,7 @@ class EvidenceBundle:
     entries: tuple[ProvenEntry, ...]
     """The entries about the run, oldest first."""
     events: tuple[bytes, ...]
-    """As received, in the order of their entries."""
+    """As received, in the order of their entries in the log."""
     chain: tuple[ProvenEntry, ...]
     """The certificates before those of the run."""
     upstream: tuple[UpstreamEvidence, ...]
@@ -104,22 +161,21 @@ class EvidenceBundle:
     """The key that signed the checkpoint, as a `vkey`."""
 
     def write(self) -> bytes:
-        return rfc8785.dumps(
-            {
-                "format": FORMAT,
-                "run": self.run_id,
-                "entries": [entry.document() for entry in self.entries],
-                "events": [_event(event) for event in self.events],
-                "chain": [item.document() for item in self.chain],
-                "upstream": [item.document() for item in self.upstream],
-                "log": {
-                    "checkpoint": self.checkpoint,
-                    "first": {"hash": self.first.hex(), "path": _texts(self.first_path)},
-                    "key": self.key,
-                    "keys": [key.document() for key in self.keys],
-                },
-            }
-        )
+        document: BundleDocument = {
+            "format": FORMAT,
+            "run": self.run_id,
+            "entries": [entry.document() for entry in self.entries],
+            "events": [_event(event) for event in self.events],
+            "chain": [item.document() for item in self.chain],
+            "upstream": [item.document() for item in self.upstream],
+            "log": {
+                "checkpoint": self.checkpoint,
+                "first": {"hash": self.first.hex(), "path": _texts(self.first_path)},
+                "key": self.key,
+                "keys": [key.document() for key in self.keys],
+            },
+        }
+        return canonical_bytes(document)
 
     @classmethod
     def read(cls, content: bytes) -> EvidenceBundle:
@@ -129,10 +185,10 @@ class EvidenceBundle:
             result = cls(
                 run_id=_text(document["run"]),
                 entries=tuple(map(ProvenEntry.read, document["entries"])),
-                events=tuple(_received(one, f"Event {number}") for number, one in enumerate(document["events"], 1)),
+                events=tuple(_received(event, f"Event {number}") for number, event in enumerate(document["events"], 1)),
                 chain=tuple(map(ProvenEntry.read, document["chain"])),
                 upstream=tuple(
-                    UpstreamEvidence.read(one, number) for number, one in enumerate(document["upstream"], 1)
+                    UpstreamEvidence.read(item, number) for number, item in enumerate(document["upstream"], 1)
                 ),
                 checkpoint=_text(log["checkpoint"]),
                 first=bytes.fromhex(log["first"]["hash"]),
@@ -144,27 +200,29 @@ class EvidenceBundle:
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             raise EvidenceBroken(_FILE, _NOT_A_BUNDLE) from None
         if not same:
-            raise EvidenceBroken(_FILE, "it is not written as a bundle is: in canonical JSON, with nothing added")
+            raise EvidenceBroken(_FILE, "it is not canonical JSON, or has members that a bundle does not have")
         return result
 
 
-def _document(content: bytes) -> Mapping[str, Any]:
+def _document(content: bytes) -> BundleDocument:
+    """The document, with its format checked; its members are checked as they are read."""
     try:
-        document = json.loads(content.decode())
+        document: BundleDocument = json.loads(content.decode())
     except (ValueError, RecursionError):
         raise EvidenceBroken(_FILE, _NOT_A_BUNDLE) from None
-    if not isinstance(document, Mapping) or not isinstance(document.get("format"), str):
+    parsed: object = document
+    if not isinstance(parsed, Mapping) or not isinstance(parsed.get("format"), str):
         raise EvidenceBroken(_FILE, _NOT_A_BUNDLE)
-    if document["format"] != FORMAT:
-        raise EvidenceBroken(_FILE, f"its format is not {FORMAT}, the one that is known here")
+    if parsed["format"] != FORMAT:
+        raise EvidenceBroken(_FILE, f"its format is not {FORMAT}, the only one that this Headwater reads")
     return document
 
 
-def _event(body: bytes) -> dict[str, str]:
+def _event(body: bytes) -> EventDocument:
     return {"body": base64.b64encode(body).decode(), "sha256": sha256(body).hexdigest()}
 
 
-def _received(document: Any, what: str) -> bytes:
+def _received(document: EventDocument, what: str) -> bytes:
     try:
         body = base64.b64decode(document["body"], validate=True)
     except binascii.Error:
@@ -174,7 +232,7 @@ def _received(document: Any, what: str) -> bytes:
     return body
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(value)
     return value
@@ -184,5 +242,5 @@ def _texts(hashes: tuple[bytes, ...]) -> list[str]:
     return [hash_.hex() for hash_ in hashes]
 
 
-def _hashes(texts: Any) -> tuple[bytes, ...]:
+def _hashes(texts: list[str]) -> tuple[bytes, ...]:
     return tuple(map(bytes.fromhex, texts))

@@ -59,15 +59,15 @@ class KeyHistory:
             keys = [Verifier.parse(line) for line in lines[_CHECKPOINT_LINES:]]
         except NoteInvalid as invalid:
             raise EvidenceBroken(f"Entry {seq}, on the key that signs,", str(invalid)) from None
-        wrong = self._wrong(kind, title, state, keys, seq, root_at)
+        fault = self._fault(kind, title, state, keys, seq, root_at)
         unsigned = [str(key) for key in keys if not signed.is_signed_by(key)]
-        if wrong is None and unsigned:
-            wrong = f"it is not signed by {unsigned[0]}"
-        if wrong is not None:
-            raise EvidenceBroken(f"Entry {seq}, on the key that signs,", wrong)
+        if fault is None and unsigned:
+            fault = f"it is not signed by {unsigned[0]}"
+        if fault is not None:
+            raise EvidenceBroken(f"Entry {seq}, on the key that signs,", fault)
         self.periods.append(KeyPeriod(seq, keys[-1]))
 
-    def _wrong(
+    def _fault(
         self,
         kind: str,
         title: str,
@@ -77,13 +77,13 @@ class KeyHistory:
         root_at: Callable[[int], bytes],
     ) -> str | None:
         if title != _TITLES.get(kind) or len(keys) != _KEYS.get(kind):
-            return f"it does not state what an entry of the type {kind} states"
+            return f"it is not the statement of an entry of the type {kind}"
         if state.origin != self.origin or any(key.name != self.origin for key in keys):
             return f"it is of another log, {state.origin}"
         if state.size != seq - 1 or state.root != root_at(state.size):
             return "it was signed for another state of the log"
         if kind == ADOPTED and self.periods:
-            return f"the log has a key already, {self.current}"
+            return f"the log already has a key, {self.current}"
         if kind == ROTATED and keys[0] != self.current:
             return f"the key in force was {self.current}, not {keys[0]}"
         return None

@@ -1,7 +1,7 @@
-"""The keys that checkpoints and captured plans are signed with: a file outside the database that only its owner reads.
+"""The keys that sign checkpoints and captured plans: a file outside the database that only its owner can read.
 
-It holds them one after another as PEM, which `openssl pkey` reads as well; the last is the newest. Rotation adds one
-and keeps the others: a log goes over to the new key by an entry signed with both, and until then the old one is needed.
+The file has one key after another as PEM, which `openssl pkey` reads as well; the last is the newest. Rotation adds a
+key and keeps the others: a log switches to the new key by an entry that both sign, and needs the old one until then.
 """
 
 from __future__ import annotations
@@ -130,12 +130,12 @@ class KeyRing:
 
     @classmethod
     def create(cls, file: Path) -> KeyRing:
-        """A new file with a new key; what is there already is never overwritten."""
+        """A new file with a new key. An existing file is never overwritten."""
         ring = cls(file, (SigningKey.new(),))
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             _write(_new_file(file), ring._pem())
-            _settle(file.parent)
+            _sync_folder(file.parent)
         except FileExistsError:
             raise KeyUnusable(f"{file} already holds a key. `headwater keys rotate` replaces it.") from None
         except OSError as error:
@@ -163,8 +163,8 @@ class KeyRing:
 
     @classmethod
     def load_or_create(cls, file: Path) -> KeyRing:
-        """The keys of a file; a new key where there is no file. Several processes may do so at once: the file is whole,
-        and all of them use the same key."""
+        """The keys of a file, which is created with a new key if it does not exist. Several processes may call this at
+        once: the file is never incomplete, and all of them get the same key."""
         if file.exists():
             _refuse_foreign(file)
             return cls.load(file)
@@ -174,8 +174,8 @@ class KeyRing:
             file.parent.mkdir(parents=True, exist_ok=True)
             _write(_new_file(unfinished), ring._pem())
             try:
-                os.link(unfinished, file)  # fails where another process was quicker
-                _settle(file.parent)
+                os.link(unfinished, file)  # fails if another process was faster
+                _sync_folder(file.parent)
             finally:
                 unfinished.unlink(missing_ok=True)
         except FileExistsError:
@@ -184,8 +184,8 @@ class KeyRing:
             raise ring._unwritable(error) from None
         return ring
 
-    def renewed(self) -> KeyRing:
-        """With another key as the newest. On disk before it is used: a key that signs and is lost would end the log."""
+    def rotate(self) -> KeyRing:
+        """Add a new key to the file. It is on disk before it is used: no entry can follow one signed by a lost key."""
         unfinished = self.file.with_name(f"{self.file.name}.new")
         try:
             opened = _new_file(unfinished)
@@ -196,11 +196,11 @@ class KeyRing:
         except OSError as error:
             raise self._unwritable(error) from None
         try:
-            # Whoever has made that file has the turn, and adds to what others have added meanwhile.
+            # The process that created this file holds the lock, and adds its key to those that others added before.
             ring = KeyRing(self.file, (*KeyRing.load(self.file).keys, SigningKey.new()))
             _write(opened, ring._pem())
             unfinished.replace(self.file)
-            _settle(self.file.parent)
+            _sync_folder(self.file.parent)
         except OSError as error:
             raise self._unwritable(error) from None
         finally:
@@ -216,7 +216,7 @@ class KeyRing:
 
 
 def _refuse_foreign(file: Path) -> None:
-    """Root can read a key file that somebody else has put there."""
+    """Refuse the key file of another user, which root could read."""
     if os.name == "posix" and file.stat().st_uid != os.geteuid():
         raise KeyUnusable(f"The key at {file} belongs to another user.")
 
@@ -232,8 +232,8 @@ def _write(opened: BinaryIO, content: bytes) -> None:
         os.fsync(opened.fileno())
 
 
-def _settle(folder: Path) -> None:
-    """Have a new name in a folder survive a power cut; Windows has no way to ask for it."""
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in a folder survive a power cut. Windows has no call for it."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,8 +1,8 @@
 """The Merkle tree of RFC 6962: roots, proofs, and checking them. Bytes in, bytes out.
 
 The tree over ``n`` leaves splits them at the largest power of two below ``n``: to the left a perfect tree, to the right
-again such a tree. So every tree is a row of perfect trees of falling height, its :class:`CompactRange`, and a leaf
-that is added changes only its end.
+again such a tree. So every tree is a row of perfect trees of decreasing height, its :class:`CompactRange`, and adding a
+leaf changes only the end of the row.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def perfect_roots(hashes: Sequence[bytes]) -> list[bytes]:
 
 
 def combined_root(roots: Sequence[bytes]) -> bytes:
-    """Return the root over a row of perfect trees of falling height."""
+    """Return the root over a row of perfect trees of decreasing height."""
     if not roots:
         return EMPTY_ROOT
     root = roots[-1]
@@ -71,7 +71,7 @@ class CompactRange:
             self.append(hash_)
 
     def append(self, leaf: bytes) -> None:
-        """``leaf`` is the hash of a leaf, or the root of a perfect tree where all that are added are as high."""
+        """``leaf`` is the hash of a leaf, or the root of a perfect tree if all added ones have the same height."""
         size = self.size
         while size & 1:
             leaf = node_hash(self.roots.pop(), leaf)
@@ -106,7 +106,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
 
 
 def _sides(index: int, size: int) -> list[bool]:
-    """On which side the sibling stands at each step from the leaf to the root; True is left."""
+    """The side of the sibling at each step from the leaf to the root; True is left."""
     sides = []
     while size > 1:
         middle = split(size)
@@ -127,7 +127,7 @@ def verify_consistency(old: int, new: int, proof: Sequence[bytes], old_root: byt
         return not proof and old_root == new_root
     if old == 0:
         return not proof and old_root == EMPTY_ROOT
-    # A perfect tree on the left edge is not in the proof: whoever asks has its root.
+    # A perfect tree on the left edge is not in the proof: its root is ``old_root``.
     whole = old & (old - 1) == 0
     nodes = [old_root, *proof] if whole else list(proof)
     steps = _edges(old, new)

@@ -1,13 +1,13 @@
 """Signed notes and checkpoints, in the text forms of C2SP (signed-note, tlog-checkpoint), as other tools read them.
 
     headwater.log/5f2c…        the log's name, its origin
-    1024                       how many entries it had
-    CsUYapGGPo4dkMgI…          the root over them
+    1024                       its number of entries
+    CsUYapGGPo4dkMgI…          the root of their tree
 
     — headwater.log/5f2c… Az3g…    a signature over the lines above the blank one
 
-A note has exactly one spelling here: what does not come out again as it was read is refused, so no byte of a stored
-note can change unnoticed.
+A note has exactly one encoding: one that is not written back byte for byte is refused, so no byte of a stored note can
+change unnoticed.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Note:
             raise NoteInvalid("it is not a signed note")
         result = cls(f"{text}\n", tuple(map(_signature, signatures)))
         if str(result) != note:
-            raise NoteInvalid("it is not written as a signed note is")
+            raise NoteInvalid("it is not in the exact form of a signed note")
         return result
 
     def is_signed_by(self, key: Verifier) -> bool:
@@ -121,9 +121,9 @@ def _signature(line: str) -> Signature:
     try:
         data = _base64_bytes(encoded)
     except ValueError:
-        raise NoteInvalid("a signature of it cannot be read") from None
+        raise NoteInvalid("one of its signatures cannot be read") from None
     if not line.startswith(_MARK) or not _is_name(name) or len(data) <= _ID_SIZE:
-        raise NoteInvalid("a signature of it cannot be read")
+        raise NoteInvalid("one of its signatures cannot be read")
     return Signature(name, data[:_ID_SIZE], data[_ID_SIZE:])
 
 
@@ -144,9 +144,9 @@ class Checkpoint:
             size, root, end = rest
             result = cls(origin, int(size), _base64_bytes(root))
         except ValueError:
-            raise NoteInvalid("it is not a checkpoint: name, size and root, a line each") from None
+            raise NoteInvalid("it is not a checkpoint, which has a line each for name, size and root") from None
         if not origin or end or result.size < 0 or len(result.root) != HASH_SIZE or result.text != note.text:
-            raise NoteInvalid("it is not written as a checkpoint is")
+            raise NoteInvalid("it is not in the exact form of a checkpoint")
         return result
 
 
@@ -159,11 +159,12 @@ def _base64_text(data: bytes) -> str:
 
 
 def _base64_bytes(text: str) -> bytes:
-    """Strictly: Base64 has spare bits at its end, and a text with others there would be read as the same."""
+    """Decode strictly: Base64 may have unused bits at its end, and texts that differ only in these decode to the same
+    bytes."""
     try:
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError) as error:
         raise ValueError(str(error)) from None
     if _base64_text(data) != text:
-        raise ValueError("not the shortest spelling")
+        raise ValueError("not the canonical encoding")
     return data

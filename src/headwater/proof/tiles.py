@@ -14,7 +14,7 @@ WIDTH = 256
 _BITS = 8
 
 Fetch = Callable[[int, int, int], Sequence[bytes]]
-"""The hashes of a level from a number up to another, which is not among them."""
+"""The hashes of a level, from the second argument up to the third, which is exclusive."""
 
 
 class Tiles:
@@ -72,10 +72,10 @@ class Tiles:
         tile, offset = divmod(first, WIDTH)
         return perfect_root(self._tile(level, tile, size // unit)[offset : offset + wanted])
 
-    def _tile(self, level: int, tile: int, there_are: int) -> Sequence[bytes]:
+    def _tile(self, level: int, tile: int, count: int) -> Sequence[bytes]:
         key = level, tile
         if key not in self._read:
-            self._read[key] = self._fetch(level, tile * WIDTH, min((tile + 1) * WIDTH, there_are))
+            self._read[key] = self._fetch(level, tile * WIDTH, min((tile + 1) * WIDTH, count))
         return self._read[key]
 
 

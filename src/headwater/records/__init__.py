@@ -1,4 +1,4 @@
-"""The record ledger: what was done to each record on its way, traced from every leaf to its root, and archived.
+"""The record ledger: the actions on every record, traced from each leaf to its root, and archived.
 
 ledger      `lin.records`: the entry to all of it
 intake      requests, the queue's worker, and the stream

@@ -12,7 +12,7 @@ from headwater.errors import QueryError, UnknownRoot, shorten
 from headwater.formats.openlineage.event import as_utc
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.audit import Actor
-from headwater.model.records import DeadLetter, Document, FoundRecord, RootTrace, Sent
+from headwater.model.records import DeadLetter, FoundRecord, RootTrace, SendResult
 from headwater.records.archive.archive import Archive, require_pyarrow
 from headwater.records.intake import sending
 from headwater.records.intake.worker import Worker, WorkerObserver, WorkerOptions
@@ -41,7 +41,7 @@ class LedgerStatus:
     archive: str | None
     last_compaction: datetime | None
 
-    def document(self) -> Document:
+    def document(self) -> dict[str, object]:
         at = self.last_compaction
         return {name: getattr(self, name) for name in self.__slots__} | {
             "last_compaction": None if at is None else at.isoformat()
@@ -70,7 +70,7 @@ class Records:
             return self
         return Records(self.database, archive=archive, now=self._now, actor=self._actor)
 
-    def send(self, requests: Mapping[str, Any] | Iterable[Any], *, actor: Actor | None = None) -> Sent:
+    def send(self, requests: Mapping[str, object] | Iterable[Any], *, actor: Actor | None = None) -> SendResult:
         """Accept one request, or several in one transaction. Valid records are on disk when this returns, and the audit
         log has an entry with their sender.
 
@@ -113,7 +113,8 @@ class Records:
         criteria = RecordFilter(root, node, action, location, to_micros(as_utc(since)) if since is not None else None)
         with self.database.read() as conn:
             rows, head = hot.find(conn, criteria, limit), catalog.clock(conn)[1]
-            records = [hot.record_from_row(row) for row in rows]
+            matches = [(bytes(row["digest"]), hot.record_from_row(row)) for row in rows]
+            records = [record for _, record in matches]
             contents = hot.content_digests(conn, records) if head is None else {}
         if head is None:
             in_conflict = {node for node, digests in contents.items() if len(digests) > 1}
@@ -124,7 +125,7 @@ class Records:
         require_pyarrow()
         from headwater.records.query.reading import find_records
 
-        return find_records(self.database, rows, self.archive, criteria, limit)
+        return find_records(self.database, matches, self.archive, criteria, limit)
 
     def dead_letters(self, *, limit: int = 100) -> list[DeadLetter]:
         """The dead letters, the newest first."""
@@ -132,13 +133,13 @@ class Records:
             rows = queue.dead_letters(conn, limit)
         return [
             DeadLetter(
-                row["id"],
-                row["kind"],
-                row["body"],
-                from_micros(row["enqueued_at"]),
-                from_micros(row["failed_at"]),
-                row["tries"],
-                row["reason"],
+                id=row["id"],
+                kind=row["kind"],
+                body=row["body"],
+                enqueued_at=from_micros(row["enqueued_at"]),
+                failed_at=from_micros(row["failed_at"]),
+                tries=row["tries"],
+                reason=row["reason"],
             )
             for row in rows
         ]

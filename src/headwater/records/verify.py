@@ -1,7 +1,8 @@
-"""The records against the log: every one, hot and archived, has to be of a load that the log has, and none is missing.
+"""Verifies the records against the log: each, hot or archived, belongs to a load in the log, and none is missing.
 
-In pieces of many loads: what each load brought (``record_load``, by its digest in the log) is compared with the records
-there are of it, wherever they are. Of files of the archive every byte is covered, of those with traces too.
+The table `record_load` has the digests of the records of each load, and the log has a hash over them. They are compared
+with the records that are hot or archived, in partitions of many loads. Every byte of the archive's files is covered,
+those with traces included.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import EvidenceBroken, shorten
 from headwater.records.verify_rows import RecordSource, archived_source, hot_source
@@ -33,43 +34,45 @@ if TYPE_CHECKING:
     from headwater.records.archive.files import ArchiveStorage
 
 Progress = Callable[[int, int], None]
-_PIECE_RECORDS = 250_000
-"""Records that are compared at once."""
+_PARTITION_RECORDS = 250_000
+"""The number of records that are compared at a time."""
 _PROGRESS_EVERY = 20_000
 _MAX_BUFFERED = 32 * 2**20
-"""Bytes of entries of one kind that are held before all of them are written to disk."""
+"""Entries of one kind are written to disk beyond this many bytes."""
 
 NOT_COVERED = (
-    "when a hot record may expire (ttl_expiry), what waits in the queue of records, and its dead letters",
-    "which days and roots are marked as archived, and what is known of the keys in a file of the archive",
+    "when a hot record may expire (ttl_expiry), the records waiting in the queue, and its dead letters",
+    "which days and roots are marked as archived, and the Bloom filters and key ranges of archive files",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRecords:
     records: int
-    """Hot and archived; one that is both counts twice."""
+    """The number of hot and archived records; one that is both counts twice."""
     files: int
     not_covered: tuple[str, ...]
 
 
 def verify_records(conn: Transaction, storage: ArchiveStorage | None, progress: Progress | None) -> VerifiedRecords:
-    """``files``: the archive's, None where nothing was ever archived."""
+    """``storage`` is None if nothing was ever archived. EvidenceBroken for the first difference."""
     logged = read_logged_records(conn)
     live = live_files(conn)
     total = count_hot(conn) + sum(file["rows"] for file in live if file["kind"] == "records")
     not_covered = list(NOT_COVERED)
-    bare = _verify_books(logged, live)
-    if bare:
-        not_covered.append(f"{bare} files of the archive from before the log had their digests")
+    without_sha256 = _verify_catalog(logged, live)
+    if without_sha256:
+        not_covered.append(f"{without_sha256} archive files from before the log recorded digests of files")
     _verify_files(storage, logged)
     not_covered += _without_expiry(logged)
     with tempfile.TemporaryDirectory(prefix="headwater-verify-") as folder:
-        pieces = _Pieces(Path(folder), logged)
-        done, early = _lay_out(conn, storage, logged, pieces, progress and partial(_report, progress, total))
-        if early:
-            not_covered.append(f"{early} records from before the log had their digests")
-        _Comparison(conn, storage, logged, pieces).run()
+        partitions = _LoadPartitions(Path(folder), logged)
+        done, unlogged = _partition_records(
+            conn, storage, logged, partitions, progress and partial(_report, progress, total)
+        )
+        if unlogged:
+            not_covered.append(f"{unlogged} records from before the log recorded digests of records")
+        _Comparison(conn, storage, logged, partitions).run()
     if progress is not None and done:
         progress(done, max(done, total))
     return VerifiedRecords(done, len(live), tuple(not_covered) if done or live else ())
@@ -84,30 +87,30 @@ def _without_expiry(logged: LoggedRecords) -> list[str]:
     if not count:
         return []
     return [
-        f"whether somebody deleted hot records, archived already, of {count} loads from before expiries were logged"
+        f"whether hot records of {count} loads from before expiries were logged were deleted after they were archived"
     ]
 
 
-def _verify_books(logged: LoggedRecords, live: Sequence[dict[str, Any]]) -> int:
-    """That the archive is made of the files that the log names; how many of them it has no digest of the bytes of."""
+def _verify_catalog(logged: LoggedRecords, live: Sequence[Mapping[str, object]]) -> int:
+    """Verify that catalog and log name the same files; returns how many of them have no SHA-256 in the log."""
     if not logged.commits:
         return len(live)
-    there = {file["path"]: file for file in live}
-    for path in sorted(logged.files.keys() | there.keys()):
+    in_catalog = {str(file["path"]): file for file in live}
+    for path in sorted(logged.files.keys() | in_catalog.keys()):
         what = f"The file {shorten(path)} of the archive"
-        if path not in there:
-            raise EvidenceBroken(what, "the log names it, and it is not among those that the archive is made of")
+        if path not in in_catalog:
+            raise EvidenceBroken(what, "the log names it, but the catalog of the archive does not")
         if path not in logged.files:
             raise EvidenceBroken(what, "the log does not name it")
-        should = logged.files[path]
-        for name, value in file_entry(there[path]).items():
-            if name != "sha256" and value != should[name]:
-                raise EvidenceBroken(what, f"its {name} is {value}, in the log it is {should[name]}")
+        logged_file = logged.files[path]
+        for name, value in file_entry(in_catalog[path]).items():
+            if name != "sha256" and value != logged_file[name]:
+                raise EvidenceBroken(what, f"its {name} is {value}, but in the log it is {logged_file[name]}")
     return sum(file["sha256"] is None for file in logged.files.values())
 
 
 def _verify_files(storage: ArchiveStorage | None, logged: LoggedRecords) -> None:
-    """Every byte of them, so that none was rewritten, exchanged or removed."""
+    """Verify every byte of the files, so that none was rewritten, exchanged or removed."""
     from headwater.errors import ArchiveUnusable
 
     for path, file in sorted(logged.files.items()):
@@ -115,11 +118,11 @@ def _verify_files(storage: ArchiveStorage | None, logged: LoggedRecords) -> None
         if storage is None or file["sha256"] is None:
             continue
         try:
-            found = storage.sha256(path)
+            actual_sha256 = storage.sha256(path)
         except ArchiveUnusable as unusable:
             raise EvidenceBroken(what, f"it cannot be read: {unusable}") from None
-        if found != file["sha256"]:
-            raise EvidenceBroken(what, "its bytes are not those that the log has the digest of")
+        if actual_sha256 != file["sha256"]:
+            raise EvidenceBroken(what, "its SHA-256 differs from the one in the log")
 
 
 def _sources(conn: Transaction, storage: ArchiveStorage | None, *, hot: bool = True) -> Iterator[RecordSource]:
@@ -130,82 +133,82 @@ def _sources(conn: Transaction, storage: ArchiveStorage | None, *, hot: bool = T
             yield archived_source(storage, path)
 
 
-def _lay_out(
+def _partition_records(
     conn: Transaction,
     storage: ArchiveStorage | None,
     logged: LoggedRecords,
-    pieces: _Pieces,
+    partitions: _LoadPartitions,
     progress: Callable[[int], None] | None,
 ) -> tuple[int, int]:
-    """All records checked, and put into their pieces: how many there are, and how many the log says nothing of."""
+    """Check all records and write them to their partitions; returns their number, and how many are not in the log."""
     first = logged.first_load
-    done = early = 0
+    done = unlogged = 0
     for source in _sources(conn, storage):
-        # A stream's records were never hot: no load brought them, and their file is covered byte by byte.
+        # Records of a stream were never hot, so they are in no load; their file is covered byte by byte.
         covered = source.path in logged.files and logged.files[source.path]["sha256"] is not None
-        targets = pieces.hot.targets if source.is_hot else pieces.archived.targets
+        targets = partitions.hot.targets if source.is_hot else partitions.archived.targets
         for load, leaf, root, node in source.rows:
             done += 1
             target = targets.get(load)
             if target is not None:
                 buffer, prefix = target
                 buffer += prefix + leaf
-            # Loads are numbered from 1 on, and from the first that the log knows it knows all that become hot.
+            # Loads are numbered from 1, and the log has every load after the first one in it.
             elif source.is_hot and (load < 1 or (first is not None and load > first)):
                 what = source.name_of(root, node)
                 raise EvidenceBroken(what, f"it is of load {load}, which the log does not know")
             elif not covered:
-                early += 1
+                unlogged += 1
             if done % _PROGRESS_EVERY == 0:
-                pieces.spill()
+                partitions.spill()
                 if progress is not None:
                     progress(done)
     for _, expired in expired_records(conn, logged):
-        for one in expired:
-            target = pieces.expired.targets.get(int.from_bytes(one[:8], signed=True))
+        for entry in expired:
+            target = partitions.expired.targets.get(int.from_bytes(entry[:8], signed=True))
             if target is not None:
-                target[0].extend(one)
-        pieces.spill()
-    return done, early
+                target[0].extend(entry)
+        partitions.spill()
+    return done, unlogged
 
 
 class _Spool:
-    """Entries of one size on disk, in one file for each piece of loads that follow each other."""
+    """Entries of one size on disk, in one file for each partition of consecutive loads."""
 
-    def __init__(self, folder: Path, name: str, size: int, piece_of: Mapping[int, int]) -> None:
+    def __init__(self, folder: Path, name: str, size: int, partition_of: Mapping[int, int]) -> None:
         self._folder = folder
         self._name = name
         self._size = size
-        self._buffers: dict[int, bytearray] = {piece: bytearray() for piece in {*piece_of.values()}}
-        self.targets = {load: (self._buffers[piece], load.to_bytes(8)) for load, piece in piece_of.items()}
-        """By load: where its entries go, and how each of them begins."""
+        self._buffers: dict[int, bytearray] = {partition: bytearray() for partition in {*partition_of.values()}}
+        self.targets = {load: (self._buffers[partition], load.to_bytes(8)) for load, partition in partition_of.items()}
+        """By load: the buffer of its entries, and the bytes that each of them begins with."""
 
     def spill(self) -> None:
         if sum(map(len, self._buffers.values())) < _MAX_BUFFERED:
             return
-        for piece, buffer in self._buffers.items():
+        for partition, buffer in self._buffers.items():
             if buffer:
-                with open(self._folder / f"{self._name}.{piece}", "ab") as out:
+                with open(self._folder / f"{self._name}.{partition}", "ab") as out:
                     out.write(buffer)
                 buffer.clear()
 
-    def read(self, piece: int) -> set[bytes]:
-        data = bytes(self._buffers.get(piece, b""))
-        file = self._folder / f"{self._name}.{piece}"
+    def read(self, partition: int) -> set[bytes]:
+        data = bytes(self._buffers.get(partition, b""))
+        file = self._folder / f"{self._name}.{partition}"
         if file.exists():
             data = file.read_bytes() + data
         return {data[start : start + self._size] for start in range(0, len(data), self._size)}
 
 
-class _Pieces:
-    """What is compared at once: all entries of so many loads that they are about :data:`_PIECE_RECORDS` records."""
+class _LoadPartitions:
+    """Consecutive loads, divided into partitions of about :data:`_PARTITION_RECORDS` records each."""
 
     def __init__(self, folder: Path, logged: LoggedRecords) -> None:
         self.of: dict[int, int] = {}
-        held = 0
+        records = 0
         for load in sorted(logged.loads):
-            self.of[load] = held // _PIECE_RECORDS
-            held += logged.loads[load].records
+            self.of[load] = records // _PARTITION_RECORDS
+            records += logged.loads[load].records
         self.hot = _Spool(folder, "hot", 8 + LEAF_BYTES, self.of)
         self.archived = _Spool(folder, "archived", 8 + LEAF_BYTES, self.of)
         self.expired = _Spool(folder, "expired", 8 + DIGEST_BYTES, self.of)
@@ -216,88 +219,90 @@ class _Pieces:
 
 
 class _Comparison:
-    """What the loads brought with what there is: a record is hot until it has expired, and archived from then on."""
+    """Compares the records of the loads with those in the store: each is hot until it has expired, then archived."""
 
     def __init__(
-        self, conn: Transaction, storage: ArchiveStorage | None, logged: LoggedRecords, pieces: _Pieces
+        self, conn: Transaction, storage: ArchiveStorage | None, logged: LoggedRecords, partitions: _LoadPartitions
     ) -> None:
         self._conn = conn
         self._files = storage
-        self._told = logged
-        self._pieces = pieces
+        self._logged = logged
+        self._partitions = partitions
         self._lost: dict[bytes, int] = {}
-        """Records that are neither hot nor archived by the load that brought them, by their digest."""
+        """The load of each record that is neither hot nor archived under that load, by the digest of the record."""
 
     def run(self) -> None:
-        expected, piece = set[bytes](), 0
-        for load, leaves in leaves_of_loads(self._conn, self._told):
-            if self._pieces.of[load] != piece:
-                self._compare(piece, expected)
-                expected, piece = set(), self._pieces.of[load]
+        expected, partition = set[bytes](), 0
+        for load, leaves in leaves_of_loads(self._conn, self._logged):
+            if self._partitions.of[load] != partition:
+                self._compare(partition, expected)
+                expected, partition = set(), self._partitions.of[load]
             prefix = load.to_bytes(8)
-            expected.update([prefix + one for one in leaves])
-        self._compare(piece, expected)
+            expected.update([prefix + leaf for leaf in leaves])
+        self._compare(partition, expected)
         if self._lost:
-            # One that came again after it had expired is in the archive by the load that brought it first.
+            # A record that was sent again after it had expired is archived under the load of the first time.
             for source in _sources(self._conn, self._files, hot=False):
                 for _, leaf, *_ in source.rows:
                     self._lost.pop(leaf[:DIGEST_BYTES], None)
         if self._lost:
-            digest, load = min(self._lost.items(), key=lambda one: (one[1], one[0]))
+            load, digest = min((load, digest) for digest, load in self._lost.items())
             raise self._missing(load, digest)
 
-    def _compare(self, piece: int, expected: set[bytes]) -> None:
-        hot, archived = self._pieces.hot.read(piece), self._pieces.archived.read(piece)
-        expired = self._pieces.expired.read(piece)
-        for is_hot, there in ((True, hot), (False, archived)):
-            if not there <= expected:
-                raise self._surplus(min(there - expected), is_hot)
+    def _compare(self, partition: int, expected: set[bytes]) -> None:
+        hot, archived = self._partitions.hot.read(partition), self._partitions.archived.read(partition)
+        expired = self._partitions.expired.read(partition)
+        for is_hot, entries in ((True, hot), (False, archived)):
+            if not entries <= expected:
+                raise self._unexpected(min(entries - expected), is_hot)
         if expired:
-            for one in sorted(one for one in hot if one[: 8 + DIGEST_BYTES] in expired)[:1]:
-                raise self._surplus(one, is_hot=True)
-        gone = expected - hot
-        loads = self._told.loads
-        for one in sorted(gone):
-            load, digest = int.from_bytes(one[:8]), one[8 : 8 + DIGEST_BYTES]
-            if one[: 8 + DIGEST_BYTES] not in expired and loads[load].expiry_logged:
+            for entry in sorted(entry for entry in hot if entry[: 8 + DIGEST_BYTES] in expired)[:1]:
+                raise self._unexpected(entry, is_hot=True)
+        no_longer_hot = expected - hot
+        loads = self._logged.loads
+        for entry in sorted(no_longer_hot):
+            load, digest = int.from_bytes(entry[:8]), entry[8 : 8 + DIGEST_BYTES]
+            if entry[: 8 + DIGEST_BYTES] not in expired and loads[load].expiry_logged:
                 raise self._deleted(load, digest)
-        self._lost.update((one[8 : 8 + DIGEST_BYTES], int.from_bytes(one[:8])) for one in gone - archived)
+        self._lost.update(
+            (entry[8 : 8 + DIGEST_BYTES], int.from_bytes(entry[:8])) for entry in no_longer_hot - archived
+        )
 
-    def _surplus(self, wanted: bytes, is_hot: bool) -> EvidenceBroken:
-        """Of a record that should not be there."""
-        load, sought = int.from_bytes(wanted[:8]), wanted[8:]
+    def _unexpected(self, entry: bytes, is_hot: bool) -> EvidenceBroken:
+        """The error for a record that should not exist."""
+        load, record_leaf = int.from_bytes(entry[:8]), entry[8:]
         for source in _sources(self._conn, self._files, hot=is_hot):
             for number, leaf, root, node in source.rows:
-                if source.is_hot is is_hot and number == load and leaf == sought:
-                    return EvidenceBroken(source.name_of(root, node), self._why_surplus(load, sought))
-        raise AssertionError(f"a record of load {load} was there and is not")
+                if source.is_hot is is_hot and number == load and leaf == record_leaf:
+                    return EvidenceBroken(source.name_of(root, node), self._why_unexpected(load, record_leaf))
+        raise AssertionError(f"a record of load {load} disappeared during the verification")
 
-    def _why_surplus(self, load: int, sought: bytes) -> str:
-        entry, digest = self._told.loads[load], sought[:DIGEST_BYTES]
-        for number, expired in expired_records(self._conn, self._told):
+    def _why_unexpected(self, load: int, leaf: bytes) -> str:
+        entry, digest = self._logged.loads[load], leaf[:DIGEST_BYTES]
+        for number, expired in expired_records(self._conn, self._logged):
             if load.to_bytes(8) + digest in expired:
-                return f"by the log it has expired (load {load}, entry {self._told.expiries[number].seq})"
-        moment = sought[DIGEST_BYTES:]
+                return f"according to the log it has expired (load {load}, entry {self._logged.expiries[number].seq})"
+        moment = leaf[DIGEST_BYTES:]
         at = from_micros(int.from_bytes(moment[:8], signed=True)).isoformat() if not any(moment[8:]) else ""
-        said = f", recorded at {at}" if at else ""
-        return f"it is none of those that load {load} brought (entry {entry.seq}){said}"
+        recorded_at = f", recorded at {at}" if at else ""
+        return f"load {load} does not contain it (entry {entry.seq}){recorded_at}"
 
     def _deleted(self, load: int, digest: bytes) -> EvidenceBroken:
-        """Of a record that is not hot, and did not expire. Where it is archived it can be named."""
+        """The error for a record that is not hot and has not expired. It can be named if it is archived."""
         for source in _sources(self._conn, self._files, hot=False):
             for _, leaf, root, node in source.rows:
                 if leaf[:DIGEST_BYTES] == digest:
                     what = RecordSource(None, ()).name_of(root, node)
-                    entry = self._told.loads[load].seq
+                    entry = self._logged.loads[load].seq
                     return EvidenceBroken(
                         what,
-                        f"it is missing: load {load} brought it (entry {entry}), and by the log it has not expired",
+                        f"it is missing: load {load} contains it (entry {entry}), and the log has no expiry of it",
                     )
         return self._missing(load, digest)
 
     def _missing(self, load: int, digest: bytes) -> EvidenceBroken:
-        entry = self._told.loads[load]
+        entry = self._logged.loads[load]
         return EvidenceBroken(
             f"Load {load} of records (entry {entry.seq})",
-            f"of its {entry.records} records the one with the digest {digest.hex()} is missing",
+            f"of its {entry.records} records, the one with the digest {digest.hex()} is missing",
         )

@@ -1,7 +1,7 @@
-"""Every record there is, hot and archived, each checked against its own digest and keys.
+"""Reads all records, hot and archived, and checks each against its own digest and keys.
 
-A million rows go through here, so a row is a plain tuple, and the ordinary record (one parent, nothing escaped) is
-hashed without the detours that any other takes.
+This runs over millions of rows, so a row is a plain tuple, and the usual record, with one parent and no escapes in its
+JSON, is hashed by a faster path.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from headwater.errors import EvidenceBroken, shorten
 from headwater.model.record_schema import CONTENT_NAMES, PARENTS, with_parents
@@ -25,7 +25,7 @@ _KEY_BYTES = 16
 _COLUMNS = [*CONTENT_NAMES, "recorded_at", "digest", "load"]
 
 StoredRecord = tuple[int, bytes, str, str]
-"""Its load, its leaf, its root and its node."""
+"""The load, leaf, root and node of a record."""
 
 
 class RecordSource(NamedTuple):
@@ -52,7 +52,7 @@ def archived_source(storage: ArchiveStorage, path: str) -> RecordSource:
 
 
 def _hot_rows(conn: Transaction) -> Iterator[StoredRecord]:
-    last_root: Any = object()
+    last_root: object = object()
     root_hash = b""
     for root_key, node_key, digest, recorded_at, day, load, *content in hot_rows(conn):
         root, node = content[:2]
@@ -76,15 +76,15 @@ def _hot_rows(conn: Transaction) -> Iterator[StoredRecord]:
                 and type(load) is int
             )
         except (ValueError, TypeError, AttributeError, OverflowError):
-            pass  # of a type, or with characters, that we never write
+            pass  # a type, or characters, that headwater never writes
         if not holds:
             what = RecordSource(None, ()).name_of(root, node)
-            raise EvidenceBroken(what, "its digest, keys or day are not those of its content")
+            raise EvidenceBroken(what, "its digest, keys or day do not match its content")
         yield load, leaf, root, node
 
 
-def _only_parent(parents: Any) -> bytes | None:
-    """Of the JSON of a list with one string, in which nothing is escaped, the string; None for any other."""
+def _only_parent(parents: object) -> bytes | None:
+    """The string in the JSON of a list with one string without escapes; None for any other JSON."""
     if type(parents) is not str:
         raise TypeError(parents)
     inner = parents[2:-2]
@@ -120,5 +120,5 @@ def _archived_rows(storage: ArchiveStorage, path: str) -> Iterator[StoredRecord]
                     holds = False
                 if not holds:
                     what = RecordSource(path, ()).name_of(root, node)
-                    raise EvidenceBroken(what, "its digest is not that of its content")
+                    raise EvidenceBroken(what, "its digest does not match its content")
                 yield load, leaf, root, node

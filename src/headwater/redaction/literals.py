@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from headwater.errors import HeadwaterError
 from headwater.redaction.shapes import MARK, is_secret_column
@@ -64,7 +63,7 @@ def _redact_string(match: re.Match[str]) -> str:
 
 
 def remove_literals(sql: str | None, literals: str) -> str | None:
-    """What is left of SQL text; None if nothing is."""
+    """SQL text as ``literals`` permits it: unchanged, masked, or None."""
     if sql is None or literals == "keep":
         return sql
     return mask_literals(sql) if literals == "mask" else None
@@ -98,7 +97,7 @@ _SAFE_FIELDS = frozenset(
 """Of a plan as a document, and of a declared pipeline, the fields that contain no value of the user's."""
 
 
-def mask_design(value: Any) -> Any:
+def mask_design(value: object) -> object:
     """A plan as a document (plan/shape.py) with a placeholder for each value in it: text and numbers count as values,
     except in fields that are known to contain none."""
     if isinstance(value, Mapping):
@@ -108,7 +107,7 @@ def mask_design(value: Any) -> Any:
     return value
 
 
-def _mask_field(name: str, value: Any) -> Any:
+def _mask_field(name: str, value: object) -> object:
     if name in _SAFE_FIELDS or isinstance(value, Mapping) or value is None or isinstance(value, bool):
         return mask_design(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Removes secrets from Headwater's log in the process of a job: an error's text may quote an option or an address."""
+"""Removes secrets from Headwater's log in the process of a job: an error may quote an option or an address."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _RedactingFilter(logging.Filter):
 
 
 def redact_logs(redactor: Redactor) -> None:
-    """From now on, as long as the process lives."""
+    """Redact the log until the process ends."""
     logger = logging.getLogger(_LOGGER)
     installed = next((log_filter for log_filter in logger.filters if isinstance(log_filter, _RedactingFilter)), None)
     if installed is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import overload
 
 from headwater.redaction.shapes import (
     BARE,
@@ -42,9 +42,9 @@ _PAIR = re.compile(
 _MAY_LIST_OPTIONS = tuple(
     re.compile(rf"{word}(?:(?:\s|\\[nrt]){{0,20}}+\(|\":\{{\")") for word in ("options", "properties")
 )
-"""Within an event as JSON as well."""
+"""Also within an event as JSON."""
 _TEXT = re.compile(r"[\s'\"(]")
-"""Seldom part of a path, mostly of text: a part of a plan may have a name as well, with a query in it."""
+"""Rarely part of a path: a name with one of these is text, such as a query in a plan."""
 _NAMES = frozenset({"name", "namespace"})
 _ADDRESS = re.compile(r"(?:jdbc:)?[a-zA-Z][\w+.\-]{0,30}+://[^/]*+")
 _FLAGS = re.compile(r"\(\?([a-zA-Z]{1,8})\)")
@@ -61,15 +61,15 @@ _CLASSES = {
 
 
 class Redactor:
-    """Removes secrets from text and documents. ``settings`` are those of Spark; a session may add its own later, and
-    what was once defined as secret stays so. ``on_unreadable`` is called with the name of a setting whose regular
-    expression Python cannot compile, and with the reason."""
+    """Removes secrets from text and documents. ``settings`` are those of Spark; a session may add its own later, which
+    only adds patterns. ``on_unreadable`` is called with the name of a setting whose regular expression Python cannot
+    compile, and with the reason."""
 
     def __init__(
         self, settings: Mapping[str, str] | None = None, on_unreadable: Callable[[str, str], None] | None = None
     ) -> None:
         self._known: dict[str, str] = {}
-        """Short texts that were looked at: names, types and addresses are the same in one event after the other."""
+        """Short texts with their redacted form: names, types and addresses repeat from event to event."""
         self._learned: set[tuple[str, str]] = set()
         self._keys: tuple[re.Pattern[str], ...] = ()
         self._options: tuple[re.Pattern[str], ...] = ()
@@ -77,7 +77,7 @@ class Redactor:
         self._on_unreadable = on_unreadable or (lambda name, reason: None)
         self.learn(DEFAULT_PATTERNS)
         self._own_keys = False
-        """Whether a key counts as secret that our own shapes do not know."""
+        """Whether the settings define patterns for keys beyond Headwater's own."""
         self.learn(settings or {})
 
     def learn(self, settings: Mapping[str, str]) -> None:
@@ -135,8 +135,14 @@ class Redactor:
             return shape
         return None if self.text(text) == text else "a value that the settings of Spark name as secret"
 
-    def document(self, value: Any) -> Any:
-        """The same for every text in a document, keys included, and for options by their names."""
+    @overload
+    def document(self, value: str) -> str: ...
+    @overload
+    def document(self, value: Mapping[str, object]) -> dict[str, object]: ...
+    @overload
+    def document(self, value: object) -> object: ...
+    def document(self, value: object) -> object:
+        """A document with every text redacted, keys included, and options by their names."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -146,7 +152,7 @@ class Redactor:
         return value
 
     def name(self, name: str) -> str:
-        """The same for the name of a dataset, a job or a column. A secret ends with a step of the path: otherwise
+        """The name of a dataset, a job or a column without secrets. A secret ends with a step of the path: otherwise
         everything below it would have one name, and would be one dataset."""
         if "/" not in name or _TEXT.search(name) is not None:
             return self.text(name)
@@ -154,16 +160,20 @@ class Redactor:
         start = address[0] if address else ""
         return self.text(start) + "/".join(map(self.text, name[len(start) :].split("/")))
 
-    def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Options of a reader, a writer or a table, and settings of Spark."""
+    def options(self, options: Mapping[str, object]) -> dict[str, object]:
+        """Options of a reader, a writer or a table."""
         return {self.text(name): self._option(name, value) for name, value in options.items()}
+
+    def settings(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Settings of Spark, as with options."""
+        return {self.text(name): self._setting(name, value) for name, value in settings.items()}
 
     def is_secret(self, name: str, *, of_option: bool = False) -> bool:
         """Whether the value of a setting, or of an option, of this name is a secret."""
         patterns = self._keys + self._options if of_option else self._keys
         return is_secret_name(name) or any(pattern.search(name) for pattern in patterns)
 
-    def _field(self, name: str, value: Any) -> Any:
+    def _field(self, name: str, value: object) -> object:
         if name.lower() in _OPTION_MAPS and isinstance(value, Mapping):
             return self.options(value)
         if name == "dimensions" and isinstance(value, Mapping):  # of a partition: the column, and its value
@@ -172,10 +182,11 @@ class Redactor:
             return self.name(value)
         return self.document(value)
 
-    def _option(self, name: str, value: Any) -> Any:
+    def _option(self, name: str, value: object) -> object:
+        return self._setting(name, value) if isinstance(value, str) else self.document(value)
+
+    def _setting(self, name: str, value: str) -> str:
         """As Spark does, a value is also matched against the pattern for keys."""
-        if not isinstance(value, str):
-            return self.document(value)
         return MARK if value and self.is_secret(name, of_option=True) else self.text(value)
 
     def _pair(self, match: re.Match[str]) -> str:

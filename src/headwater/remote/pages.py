@@ -1,9 +1,9 @@
-"""What can be looked through page by page, over HTTP: ``store.pages`` of a :class:`RemoteStore`."""
+"""Lists that are read page by page over HTTP: ``store.pages`` of a :class:`RemoteStore`."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import NoReturn, TypeVar
 
 from headwater.errors import NotOffered, QueryError
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 
 
 class RemotePages:
-    """Cursors are the server's; a limit above what it lists at once is met by several requests."""
+    """Cursors are those of the server. A limit above the size of its pages takes several requests."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -51,21 +51,21 @@ class RemotePages:
         dataset: str | Endpoint | None = None, since: datetime | None = None, until: datetime | None = None,
         cursor: str | None = None, limit: int = 100,
     ) -> Page[Run]:  # fmt: skip
-        """The newest first. One that is heard of again while they are looked through comes to the front."""
+        """Newest first. A run that gets another event during the listing moves to the front."""
         _refuse_unstorable(job, namespace)
-        asked = run_filters(job, namespace, state, dataset, since, until)
-        return self._page("/runs", asked, Run, limit, cursor)
+        filters = run_filters(job, namespace, state, dataset, since, until)
+        return self._page("/runs", filters, Run, limit, cursor)
 
     def provenance(
         self, dataset: str | Endpoint, *, event: ProvenanceEvent | None = None, since: datetime | None = None,
         until: datetime | None = None, cursor: str | None = None, limit: int = 100,
     ) -> Page[Provenance]:  # fmt: skip
-        """Who created, modified, accessed or deleted a dataset, the newest first; what has no time is last."""
+        """Who created, modified, accessed or deleted a dataset: the newest first, those without a time last."""
         path = f"{self.address(dataset)}/provenance"
         return self._page(path, {"event": event, "since": since, "until": until}, Provenance, limit, cursor)
 
     def events(self, run_id: str | None = None, *, cursor: str | None = None, limit: int = 100) -> Page[ReceivedEvent]:
-        """The last to arrive first."""
+        """In the order of arrival, the last first."""
         return self._page("/events", {"run": run_id}, ReceivedEvent, limit, cursor)
 
     def event_body(self, digest: str) -> bytes:
@@ -74,8 +74,8 @@ class RemotePages:
     def find(
         self, text: str, *, kind: str | None = None, cursor: str | None = None, limit: int = 20,
     ) -> Page[Hit]:  # fmt: skip
-        """By what is remembered of their names, the best match first: datasets and jobs, or of a ``kind``: `dataset`,
-        `job`, `column`, `run`, or `any` of these."""
+        """Search by name, the best match first: datasets and jobs, or one ``kind``: `dataset`, `job`, `column`, `run`
+        or `any`."""
         _refuse_unstorable(text)
         return self._page("/find", {"q": text, "type": kind}, Hit, limit, cursor)
 
@@ -83,23 +83,23 @@ class RemotePages:
         self, dataset: str | Endpoint, *, upstream: int = 1, downstream: int = 1, as_of: datetime | None = None,
         limit: int = 8, columns: bool = False,
     ) -> Neighbourhood:  # fmt: skip
-        """What lies so many hops each way, at most 3; of each node at most 400 neighbours on each side."""
+        """Everything within this many hops each way, at most 3; at most 400 neighbours of each node on each side."""
         hops = {"upstream": upstream, "downstream": downstream, "limit": limit, "columns": columns}
         return self._one("/graph/around", {**named(dataset), "as_of": as_of, **hops}, Neighbourhood)
 
     def column_links(
         self, dataset: str | Endpoint, *, as_of: datetime | None = None, cursor: str | None = None, limit: int = 1000,
     ) -> Page[ColumnLink]:  # fmt: skip
-        """The column edges into a dataset and out of it."""
+        """The column edges into and out of a dataset."""
         return self._page("/graph/columns", {**named(dataset), "as_of": as_of}, ColumnLink, limit, cursor)
 
     def map(self, namespace: str | None = None, *, as_of: datetime | None = None) -> EstateMap:
-        """Every dataset and every edge, or of one namespace those between its own; only as much as draws them."""
+        """All datasets and edges, or those within one namespace, with only as much as it takes to draw them."""
         _refuse_unstorable(namespace)
         return self._one("/graph/map", {"namespace": namespace, "as_of": as_of}, EstateMap)
 
     def overview(self, now: datetime | None = None) -> Overview:
-        """What somebody should look at first."""
+        """Problems that need attention first."""
         if now is not None:
             raise NotOffered("pages.overview as of another time")
         return self._one("/overview", {}, Overview)
@@ -109,7 +109,7 @@ class RemotePages:
         return self._page("/coverage", {"namespace": namespace}, Coverage, limit, cursor)
 
     def address(self, dataset: str | Endpoint) -> str:
-        """The path of a dataset. Its namespace is asked for first where only its name is given."""
+        """The path of a dataset. For a name without a namespace the server is asked first."""
         if isinstance(dataset, str):
             dataset = self._one("/datasets/named", endpoint_named(dataset), DatasetDetail).summary.dataset
         refuse_job(dataset)
@@ -122,7 +122,7 @@ class RemotePages:
     def _one(self, path: str, parameters: Parameters, kind: type[Item]) -> Item:
         return self._client.read(decode, kind, self._client.get(path, parameters))
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotOffered(f"pages.{name}")
@@ -137,7 +137,7 @@ def named(dataset: str | Endpoint) -> dict[str, str]:
 
 
 def endpoint_named(endpoint: str | Endpoint) -> dict[str, str | bool]:
-    """The same where a job can be meant: an edge can start from one or end in one."""
+    """The parameters that name a dataset or a job."""
     if isinstance(endpoint, Job):
         return {"dataset": endpoint.name, "namespace": endpoint.namespace, "job": True}
     return dict(named(endpoint))
@@ -145,7 +145,7 @@ def endpoint_named(endpoint: str | Endpoint) -> dict[str, str | bool]:
 
 def refuse_job(dataset: Endpoint) -> None:
     if isinstance(dataset, Job):
-        raise NotOffered("This question about a job in the place of a dataset")
+        raise NotOffered("This question about a job instead of a dataset")
 
 
 def run_filters(

@@ -1,10 +1,9 @@
-"""Problems by RFC 9457 as the errors that the server raised: by their code, with their words and attributes."""
+"""Turns problem documents (RFC 9457) into the errors that the server raised, with the same message and attributes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from headwater import errors
 from headwater.errors import HeadwaterError, RequestRefused, shorten
@@ -22,7 +21,7 @@ _MEMBERS = {"path", "reason", "culprit", "entry", "what"}
 _NAMES = {"entry": "seq"}
 
 
-def error_of(problem: Mapping[str, Any], status: int) -> HeadwaterError:
+def error_of(problem: Mapping[str, object], status: int) -> HeadwaterError:
     """The error behind a problem document; ``status`` is that of the HTTP answer, 0 for a task."""
     code, detail = problem.get("code"), problem.get("detail")
     if not isinstance(code, str) or not isinstance(detail, str):

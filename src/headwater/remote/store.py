@@ -1,4 +1,4 @@
-"""What :func:`headwater.connect` returns for the address of a server: a store that is asked over HTTP."""
+"""The store that :func:`headwater.connect` returns for the address of a server: it is queried over HTTP."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
 from headwater.errors import NotOffered, RequestRefused
 from headwater.formats.openlineage.event import Event, RawEvent, encode_event
-from headwater.formats.provenance import context_document, provenance_event
+from headwater.formats.provenance import provenance_event
+from headwater.formats.provenance_methods import ProvenanceMethods, StatedProvenance
 from headwater.formats.query_checks import provenance_event_of, refuse_unaskable, refuse_unaskable_part, state_of
 from headwater.formats.wia.quality import quality_event
 from headwater.model.answers import Closure, DatasetDetail, DatasetSummary, Impact, Receipt, RunDetail, RunDiff
@@ -20,11 +21,11 @@ from headwater.model.audit import Actor, AuditEntry
 from headwater.model.certificates import Certificate
 from headwater.model.log import ConsistencyProof, InclusionProof, LogKey, SignedCheckpoint, Verified, VerifiedRun
 from headwater.model.names import Dataset, Endpoint
-from headwater.model.provenance import Provenance, ProvenanceEvent
+from headwater.model.provenance import ProvenanceEvent
 from headwater.model.quality import QualityStatement
 from headwater.model.runs import OutputFacet, Run, RunState
 from headwater.model.tasks import Task, TaskState
-from headwater.remote.client import DEFAULT_TIMEOUT, MOST_AT_ONCE, Client, Parameters, segment
+from headwater.remote.client import DEFAULT_TIMEOUT, MOST_AT_ONCE, Client, Parameter, Parameters, segment
 from headwater.remote.decoding import decode, decode_all, decode_closure, decode_diff, decode_list, decode_part
 from headwater.remote.pages import RemotePages, endpoint_named, named, run_filters
 from headwater.remote.problems import error_of
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
 DatasetName = str | Endpoint
 Answer = TypeVar("Answer")
 _MOST_DEPTH = 100_000
-"""What the server takes; no store follows a chain further than it goes."""
+"""The largest depth that the server accepts."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _POLL_SECONDS, _LONGEST_POLL = 0.1, 2.0
 
 
-def _not_offered(method: str) -> Callable[..., Any]:
-    def refuse(self: RemoteStore, *args: Any, **options: Any) -> Any:
+def _not_offered(method: str) -> Callable[..., NoReturn]:
+    def refuse(self: RemoteStore, *args: object, **options: object) -> NoReturn:
         raise NotOffered(f"lin.{method}")
 
     refuse.__name__ = method
@@ -51,20 +52,20 @@ def _not_offered(method: str) -> Callable[..., Any]:
     return refuse
 
 
-class RemoteStore:
-    """The methods of :class:`~headwater.client.Lineage`, with its types, its order and its errors.
+class RemoteStore(ProvenanceMethods):
+    """The methods of :class:`~headwater.client.Lineage` over HTTP, with the same types, order and errors.
 
-    An answer that is longer than a server's page is read in several requests; what others write meanwhile may show in
-    the later ones. What the server has no route for raises :class:`~headwater.errors.NotOffered`.
+    An answer that is longer than a page of the server takes several requests, and the later ones may show what others
+    wrote meanwhile. A method that the server has no route for raises :class:`~headwater.errors.NotOffered`.
     """
 
     def __init__(self, url: str, *, api_key: str | None = None, timeout: float = DEFAULT_TIMEOUT) -> None:
-        """``timeout``: the seconds without an answer after which a request is given up."""
+        """``timeout``: the seconds without an answer after which a request fails."""
         self._client = Client(url, api_key or os.environ.get("HEADWATER_API_KEY"), timeout=timeout)
 
     @property
     def pages(self) -> RemotePages:
-        """What can be looked through page by page."""
+        """Lists that are read page by page."""
         return RemotePages(self._client)
 
     @property
@@ -79,24 +80,24 @@ class RemoteStore:
     # -- events in --------------------------------------------------------------------------------
 
     def ingest(self, event: RawEvent, *, actor: Actor | None = None) -> Receipt:
-        """Take one OpenLineage event in. When this returns, the event is on disk, folded and audited."""
+        """Ingest one OpenLineage event. When this returns, the event is on disk, folded and audited."""
         _refuse_actor(actor)
         return self._read(Receipt, self._client.post("/lineage", encode_event(event)))
 
     def ingest_many(self, events: Iterable[RawEvent], *, actor: Actor | None = None) -> list[Receipt]:
-        """Take several events in as one transaction: all of them or, if one is refused, none."""
+        """Ingest several events in one transaction: all of them or, if one is refused, none."""
         _refuse_actor(actor)
         return self._take([encode_event(event) for event in events])
 
     def take(self, events: Sequence[Event], *, actor: Actor | None = None) -> list[Receipt]:
-        """The same for events that were read already."""
+        """Ingest several events that were already read, in one transaction."""
         _refuse_actor(actor)
         return self._take([event.body for event in events])
 
     def _take(self, bodies: Sequence[bytes]) -> list[Receipt]:
         if not bodies:
             return []
-        body = b"[" + b",".join(one.removeprefix(_BYTE_ORDER_MARK) for one in bodies) + b"]"
+        body = b"[" + b",".join(event.removeprefix(_BYTE_ORDER_MARK) for event in bodies) + b"]"
         receipts = self._client.post("/lineage/batch", body, {"atomic": True})
         return list(self._client.read(decode_all, Receipt, receipts, "$"))
 
@@ -110,7 +111,7 @@ class RemoteStore:
         depth: int | None = None,
         as_of: datetime | None = None,
     ) -> Closure:
-        """Where it comes from: everything it was made of, nearest first."""
+        """Everything that it was made from, nearest first."""
         return self._closure("/lineage/upstream", dataset, column, partition, depth, as_of)
 
     def downstream(
@@ -121,7 +122,7 @@ class RemoteStore:
         depth: int | None = None,
         as_of: datetime | None = None,
     ) -> Closure:
-        """What was made of it, nearest first."""
+        """Everything that was made from it, nearest first."""
         return self._closure("/lineage/downstream", dataset, column, partition, depth, as_of)
 
     def impact(
@@ -131,7 +132,7 @@ class RemoteStore:
         depth: int | None = None,
         as_of: datetime | None = None,
     ) -> Impact:
-        """What breaks if it changes: affected assets with the columns touched, their jobs, owner and latest run."""
+        """What a change of it affects: datasets with the affected columns, their jobs, owner and latest run."""
         head, affected = self._whole("/lineage/impact", "affected", dataset, column, None, depth, as_of, {})
         return self._read(Impact, {**head, "affected": affected})
 
@@ -157,12 +158,12 @@ class RemoteStore:
         depth: int | None,
         as_of: datetime | None,
         more: Parameters,
-    ) -> tuple[dict[str, Any], list[Any]]:
-        """An answer whose ``part`` is a list in pages: the rest as on the first page, and the whole list."""
+    ) -> tuple[dict[str, object], list[object]]:
+        """An answer whose list ``part`` has pages: its other members from the first page, and the complete list."""
         if (column is not None and partition is not None) or (depth is not None and depth < 1):
             self.dataset(dataset)  # a local store first says that it does not know the dataset
             refuse_unaskable_part(column, partition, depth)
-        asked: dict[str, Any] = {
+        parameters: dict[str, Parameter] = {
             **endpoint_named(dataset),
             "column": column,
             "partition": partition,
@@ -171,14 +172,12 @@ class RemoteStore:
             "limit": MOST_AT_ONCE,
             **more,
         }
-        first = page = self._client.get(path, asked)
-        values: list[Any] = []
-        while True:
-            items, cursor = self._client.read(decode_part, page, part)
+        head, values, cursor = self._client.read(decode_part, self._client.get(path, parameters), part)
+        while cursor is not None:
+            page = self._client.get(path, {**parameters, "cursor": cursor})
+            _, items, cursor = self._client.read(decode_part, page, part)
             values += items
-            if cursor is None:
-                return {name: value for name, value in first.items() if name not in (part, "next")}, values
-            page = self._client.get(path, {**asked, "cursor": cursor})
+        return head, values
 
     # -- datasets and runs ------------------------------------------------------------------------
 
@@ -212,21 +211,21 @@ class RemoteStore:
     ) -> list[Run]:
         """The newest first. ``dataset`` finds the runs that read or wrote it."""
         refuse_unaskable(job, namespace, limit)
-        asked = run_filters(job, namespace, state_of(state), dataset, since, until)
-        return self._client.items("/runs", asked, Run, limit)[0]
+        filters = run_filters(job, namespace, state_of(state), dataset, since, until)
+        return self._client.items("/runs", filters, Run, limit)[0]
 
     def run(self, run_id: str) -> RunDetail:
         return self._read(RunDetail, self._client.get(f"/runs/{segment(run_id)}"))
 
     def diff(self, run_a: str, run_b: str) -> RunDiff:
-        """What ``run_b`` did otherwise than ``run_a``."""
+        """The differences of ``run_b`` from ``run_a``."""
         answer = self._client.get(f"/runs/{segment(run_a)}/diff/{segment(run_b)}")
         return self._client.read(decode_diff, answer)
 
     def output_facets(
         self, facet: str, *, dataset: DatasetName | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
-        """What completed runs told of the datasets they wrote, in one of their facets: the newest first."""
+        """One facet of the datasets that completed runs wrote, newest first."""
         refuse_unaskable(facet, limit)
         about = {} if dataset is None else named(dataset)
         return self._list("/output-facets", {"facet": facet, "run": run_id, **about}, OutputFacet, limit)
@@ -234,64 +233,41 @@ class RemoteStore:
     # -- quality ----------------------------------------------------------------------------------
 
     def quality(self, dataset: DatasetName, *, limit: int = 100) -> list[QualityStatement]:
-        """What is known of a dataset's quality, measured, stated or imported: the newest first."""
+        """The quality of a dataset, measured, stated or imported: the newest first."""
         refuse_unaskable(limit)
         return self._list(f"{self.pages.address(dataset)}/quality", {}, QualityStatement, limit)
 
-    def set_quality(self, dataset: DatasetName, document: Mapping[str, Any], *, actor: Actor | None = None) -> Receipt:
+    def set_quality(
+        self, dataset: DatasetName, document: Mapping[str, object], *, actor: Actor | None = None
+    ) -> Receipt:
         """State the quality of a dataset by hand: a document of WIA-DATA-008, section 4, whose ids may be left out."""
         _refuse_actor(actor)
         canonical = self.dataset(dataset).summary.dataset
-        encode_event(quality_event(canonical, dict(document), datetime.now(UTC)))  # refused as a local store does
+        encode_event(
+            quality_event(canonical, dict(document), datetime.now(UTC))
+        )  # refuses the same documents as a local store
         path = f"{self.pages.address(canonical)}/quality"
         return self._read(Receipt, self._client.post(path, encode_event(document)))
 
     # -- provenance -------------------------------------------------------------------------------
 
-    def provenance(
-        self,
-        dataset: DatasetName,
-        *,
-        event: ProvenanceEvent | str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int = 100,
-    ) -> list[Provenance]:
-        """Who created, modified, accessed or deleted it, the newest first: what runs did, and what was stated."""
-        refuse_unaskable(limit)
-        kind = provenance_event_of(event)
-        return list(self.pages.provenance(dataset, event=kind, since=since, until=until, limit=limit).items)
+    @property
+    def _provenance_pages(self) -> RemotePages:
+        return self.pages
 
-    def state_provenance(
-        self,
-        dataset: DatasetName,
-        event: ProvenanceEvent | str,
-        *,
-        agent: Mapping[str, Any] | None = None,
-        operation: Mapping[str, Any] | None = None,
-        purpose: str | None = None,
-        legal_basis: str | None = None,
-        retention_period: str | None = None,
-        sensitivity: str | None = None,
-        at: datetime | None = None,
-        actor: Actor | None = None,
-    ) -> Receipt:
-        """State what no run tells. Without an ``agent`` it is the holder of the key."""
+    def _state(self, dataset: DatasetName, statement: StatedProvenance, actor: Actor | None) -> Receipt:
         _refuse_actor(actor)
-        context = context_document(purpose, legal_basis, retention_period, sensitivity)
-        kind = provenance_event_of(event)
+        context = statement.context_document()
+        kind = provenance_event_of(statement.event)
         assert kind is not None
         canonical = self.dataset(dataset).summary.dataset
-        _refuse_statement(canonical, kind, agent, operation, context)
+        _refuse_statement(canonical, kind, statement.agent, statement.operation, context)
         document = {
             "event": kind,
-            "agent": None if agent is None else dict(agent),
-            "operation": None if operation is None else dict(operation),
-            "purpose": purpose,
-            "legal_basis": legal_basis,
-            "retention_period": retention_period,
-            "sensitivity": sensitivity,
-            "at": None if at is None else at.isoformat(),
+            "agent": None if statement.agent is None else dict(statement.agent),
+            "operation": None if statement.operation is None else dict(statement.operation),
+            **statement.context,
+            "at": None if statement.at is None else statement.at.isoformat(),
         }
         body = json.dumps(document, allow_nan=False).encode()
         return self._read(Receipt, self._client.post(f"{self.pages.address(canonical)}/provenance", body))
@@ -308,7 +284,7 @@ class RemoteStore:
         before: int | None = None,
         limit: int = 100,
     ) -> list[AuditEntry]:
-        """The newest entries first; ``before`` an entry's number goes on from there."""
+        """The newest entries first. ``before``: only entries with a lower number."""
         refuse_unaskable(event_type, actor, resource, correlation_id, before, limit)
         about = {"event_type": event_type, "actor": actor, "resource": resource, "correlation_id": correlation_id}
         return self._client.items("/audit", {**about, "before": before}, AuditEntry, limit)[0]
@@ -321,25 +297,25 @@ class RemoteStore:
         return self._list("/certificates", {"namespace": namespace, "run": run_id}, Certificate, limit)
 
     def checkpoints(self, *, before: int | None = None, limit: int = 100) -> list[SignedCheckpoint]:
-        """The newest first; ``before`` a checkpoint's size goes on from there."""
+        """The newest first. ``before``: only checkpoints of a smaller size."""
         refuse_unaskable(before, limit)
         return self._client.items("/log/checkpoints", {"before": before}, SignedCheckpoint, limit)[0]
 
     def signing_keys(self) -> list[KeyPeriod]:
-        """The keys that signed for this log, the first one first, each with the entry from which on it did."""
+        """The keys that signed this log, in order, each with the first entry that it signs for."""
         from headwater.proof.history import KeyPeriod
         from headwater.proof.notes import Verifier
 
         keys = self._client.read(decode_list, LogKey, self._client.get("/log/keys"))
-        return [KeyPeriod(one.from_entry, Verifier.parse(one.key)) for one in keys]
+        return [KeyPeriod(key.from_entry, Verifier.parse(key.key)) for key in keys]
 
     def inclusion(self, seq: int, size: int | None = None) -> InclusionProof:
-        """That an entry is in the log of ``size`` entries; the default is all of them."""
+        """Proof that an entry is in the log of ``size`` entries, by default all."""
         refuse_unaskable(seq, size)
         return self._read(InclusionProof, self._client.get("/log/proof", {"seq": seq, "size": size}))
 
     def consistency(self, old: int, new: int | None = None) -> ConsistencyProof:
-        """That the log of ``new`` entries, by default all of them, begins with the log of ``old``."""
+        """Proof that the log of ``new`` entries, by default all, extends the log of ``old`` entries."""
         refuse_unaskable(old, new)
         return self._read(ConsistencyProof, self._client.get("/log/consistency", {"old": old, "new": new}))
 
@@ -347,16 +323,16 @@ class RemoteStore:
         self,
         *,
         key: str | None = None,
-        anchored: Sequence[Any] | None = None,
+        anchored: Sequence[tuple[str, str]] | None = None,
         events: bool = True,
         graph: bool = True,
         records: bool = True,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> Verified:
-        """Recompute the whole store, as a task of the server. Raises where it does not hold.
+        """Verify the whole store, as a task of the server. Raises an error for the first failure.
 
-        A ``key`` and ``anchored`` checkpoints are not offered over HTTP: trust in the server is what they would do
-        without. ``progress`` gets the part that is under way, how much of it is done, and of how much.
+        ``key`` and ``anchored`` are not offered over HTTP: they are for a verifier who does not trust the server.
+        ``progress`` receives the current part, the work done and its total.
         """
         _refuse_trust("lin.verify", key, anchored)
         parts = {"events": events, "graph": graph, "records": records}
@@ -384,16 +360,18 @@ class RemoteStore:
             wait = min(1.5 * wait, _LONGEST_POLL)
             task = self._read(Task, self._client.get(f"/tasks/{segment(task.id)}"))
 
-    def verify_run(self, run_id: str, *, key: str | None = None, anchored: Sequence[Any] | None = None) -> VerifiedRun:
-        """What one run left, recomputed by the server: its events, its certificates, and their place in the log."""
+    def verify_run(
+        self, run_id: str, *, key: str | None = None, anchored: Sequence[tuple[str, str]] | None = None
+    ) -> VerifiedRun:
+        """Verify one run on the server: its events, its certificates and their log entries."""
         _refuse_trust("lin.verify_run", key, anchored)
         return self._read(VerifiedRun, self._client.get(f"/runs/{segment(run_id)}/verified"))
 
     def bundle(self, run_id: str) -> bytes:
-        """The evidence of a run as one file, which `headwater verify FILE` checks without the store or the server."""
+        """The evidence of a run as one file, which `headwater verify FILE` verifies without the store or the server."""
         return self._client.get_bytes(f"/runs/{segment(run_id)}/bundle")
 
-    # -- what takes the store itself --------------------------------------------------------------
+    # -- methods that need the database itself ----------------------------------------------------
 
     visible_to = _not_offered("visible_to")
     change_max_direct_edges = _not_offered("change_max_direct_edges")
@@ -417,13 +395,13 @@ class RemoteStore:
 
     # -- ------------------------------------------------------------------------------------------
 
-    def _read(self, kind: type[Answer], answer: Any) -> Answer:
+    def _read(self, kind: type[Answer], answer: object) -> Answer:
         return self._client.read(decode, kind, answer)
 
     def _list(self, path: str, parameters: Parameters, kind: type[Answer], limit: int) -> list[Answer]:
-        """A list that the server has no cursors for."""
+        """A list for which the server has no cursors."""
         if limit > MOST_AT_ONCE:
-            raise NotOffered(f"A list of more than {MOST_AT_ONCE:,} of these")
+            raise NotOffered(f"A list of more than {MOST_AT_ONCE:,} items")
         answer = self._client.get(path, {**parameters, "limit": max(limit, 1)})
         return list(self._client.read(decode_list, kind, answer))[:limit]
 
@@ -443,9 +421,9 @@ class RemoteStore:
 
 
 def open_server(
-    url: str, *, api_key: str | None = None, create: bool = True, timeout: float | None = None, **options: Any
+    url: str, *, api_key: str | None = None, create: bool = True, timeout: float | None = None, **options: object
 ) -> RemoteStore:
-    """What `hw.connect` does with the address of a server. ``create`` and None are no demands on it."""
+    """The store behind the address of a server. ``create`` and options of None have no effect."""
     for name, value in options.items():
         if value is not None:
             raise NotOffered(f"The option {name} of a database")
@@ -454,10 +432,10 @@ def open_server(
 
 def _refuse_actor(actor: Actor | None) -> None:
     if actor is not None:
-        raise NotOffered("Writing as another actor than the holder of the key")
+        raise NotOffered("Writing as an actor other than the holder of the key")
 
 
-def _refuse_trust(method: str, key: str | None, anchored: Sequence[Any] | None) -> None:
+def _refuse_trust(method: str, key: str | None, anchored: Sequence[tuple[str, str]] | None) -> None:
     if key is not None or anchored is not None:
         raise NotOffered(f"{method} with a key or anchored checkpoints")
 
@@ -465,17 +443,17 @@ def _refuse_trust(method: str, key: str | None, anchored: Sequence[Any] | None) 
 def _refuse_statement(
     dataset: Dataset,
     kind: ProvenanceEvent,
-    agent: Mapping[str, Any] | None,
-    operation: Mapping[str, Any] | None,
-    context: Mapping[str, Any],
+    agent: Mapping[str, object] | None,
+    operation: Mapping[str, object] | None,
+    context: Mapping[str, object],
 ) -> None:
-    """As a local store refuses it: the server's own check of the request speaks of fields of the request."""
-    said = {name: value for name, value in (operation or {}).items() if value is not None}
-    by = {name: value for name, value in (agent or {}).items() if value is not None}
-    document: dict[str, Any] = {
+    """Refuse a statement with the error of a local store: the server's error would name fields of the request."""
+    stated_operation = {name: value for name, value in (operation or {}).items() if value is not None}
+    stated_agent = {name: value for name, value in (agent or {}).items() if value is not None}
+    document: dict[str, object] = {
         "event_type": kind,
-        "agent": by or {"type": "service", "id": "client"},
-        "operation": {"type": "read"} | said,
+        "agent": stated_agent or {"type": "service", "id": "client"},
+        "operation": {"type": "read"} | stated_operation,
     }
     if context:
         document["context"] = dict(context)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
-from headwater.rows.identity import OUT_ID, out_id
+from headwater.rows.column_names import OUT_ID, free_names
+from headwater.rows.grain import Grain
+from headwater.rows.identity import id_halves, out_id
 from headwater.rows.provenance import Block, BlockLink, RowProvenance
+from headwater.rows.stored_values import VALUE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,6 +23,8 @@ joined."""
 MAX_LOCAL_ROWS = 5_000
 """Up to this many traced rows of a block are collected, so that later steps need no further job for them."""
 _GROUP_LINKS = ("aggregate", "chosen")
+_HALVES = ("__hw_h0", "__hw_h1")
+_WANTED = "_wanted"
 _FLOAT_TOLERANCE = 1e-9  # of a floating sum, which adds up in another order every time
 
 
@@ -55,12 +60,35 @@ class BackwardTrace:
 
     provenance: RowProvenance
     rows: DataFrame
-    """The traced rows of the result, under their names, and their ids."""
+    """The traced rows of the result, under their names, and their ids, which are the last column."""
     by_block: dict[int, TracedRows] = field(default_factory=dict)
     given_rows: TracedRows | None = None
     """The rows that the caller passed, if it did."""
+    stored: Sequence[str | None] = ()
+    """By column, what became of a value when it was stored and read; nothing for rows that were computed."""
     missing_count: int = 0
     """How many of those the query, run again, does not return."""
+    exceeds_limit: bool = False
+    """Whether more rows equal the given ones than were given: a limit took some of them, which is not known."""
+
+    @property
+    def grain(self) -> Grain:
+        """The finest grain that the traced rows themselves allow, whatever the plan promises."""
+        return "opaque" if self.missing_count else "group" if self.exceeds_limit else "exact"
+
+    @cached_property
+    def unreached_count(self) -> int:
+        """How many traced rows say which group they are, and the group has no rows."""
+        return sum(
+            self.by_block[0]
+            .link_values(link)
+            .select(OUT_ID)
+            .distinct()
+            .join(self.by_block[link.to].frame.select(OUT_ID), OUT_ID, "left_anti")
+            .count()
+            for link in self.provenance.blocks[0].links
+            if link.kind in _GROUP_LINKS and link.columns and link.to in self.by_block
+        )
 
     def pairs(self, source: int) -> DataFrame:
         """(out_id, file, row) of one source, each pair once."""
@@ -72,7 +100,10 @@ class BackwardTrace:
             block for block in self.provenance.blocks if source in block.sources and block.number in self.by_block
         ]
         if not blocks:  # only missing rows could come from there
-            return self.rows.select(OUT_ID, F.lit("").alias("file"), F.lit(0).cast("long").alias("row")).where("false")
+            no_rows = self.rows.select(
+                F.lit("").alias(OUT_ID), F.lit("").alias("file"), F.lit(0).cast("long").alias("row")
+            )
+            return no_rows.where("false")
         frames = [self.by_block[block.number].frame.select(*pair) for block in blocks]
         pairs = reduce(lambda left, right: left.union(right), frames).where(F.col("file").isNotNull())
         return pairs if len(blocks) == 1 and self._has_unique_rows(blocks[0], source) else pairs.distinct()
@@ -98,12 +129,15 @@ class BackwardTrace:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        if not self.missing_count:
-            return ()
-        return (
-            f"the query, run again, does not return {self.missing_count:,} of the traced rows: "
-            "these have no source rows",
-        )
+        notes = []
+        if self.missing_count:
+            notes.append(
+                f"the query, run again, does not return {self.missing_count:,} of the traced rows: "
+                "these have no source rows"
+            )
+        if self.exceeds_limit:
+            notes.append("rows beyond a limit have the same values: which of them the limit took is not known")
+        return tuple(notes)
 
     def release(self) -> None:
         for rows in (*self.by_block.values(), *([self.given_rows] if self.given_rows else [])):
@@ -123,46 +157,69 @@ def trace(
     )
 
 
-def trace_known(provenance: RowProvenance, wanted: DataFrame, max_pushed_rows: int = MAX_PUSHED_ROWS) -> BackwardTrace:
-    """Traces rows that the caller passes: they have the result's columns, in its order, and are certainly in it."""
+def trace_known(
+    provenance: RowProvenance,
+    wanted: DataFrame,
+    max_pushed_rows: int = MAX_PUSHED_ROWS,
+    stored: Sequence[str | None] | None = None,
+) -> BackwardTrace:
+    """Traces rows that the caller passes: they have the result's columns, in its order, and are certainly in it.
+    ``stored``: by column, what became of a value when it was stored and read (stored_values.py)."""
+    stored = stored or [None] * len(provenance.columns)
+    wanted = wanted.toDF(*internal_names(provenance))
+    if provenance.is_ambiguous:
+        steps = _trace_matching(provenance, wanted, stored)
+    else:
+        given_rows = TracedRows.collect(provenance, wanted.select("*", _out_id_column(provenance, wanted)))
+        top_rows, missing_count = _top_rows(provenance, given_rows, stored, max_pushed_rows)
+        steps = BackwardTrace(
+            provenance, result_rows(provenance, given_rows.frame), {0: top_rows}, given_rows, stored, missing_count
+        )
+    if provenance.exceeds_limit:
+        steps.exceeds_limit = steps.by_block[0].frame.count() > wanted.count()
+    return follow_links(provenance, steps, max_pushed_rows)
+
+
+def _trace_matching(provenance: RowProvenance, wanted: DataFrame, stored: Sequence[str | None]) -> BackwardTrace:
+    """Starts from the computed rows that equal the wanted ones as far as another execution repeats them."""
+    names = internal_names(provenance)
+    top = provenance.frame(0)
+    top = comparable(provenance, as_stored(top.toDF(*names, *top.columns[len(names) :]), names, stored))
+    given = with_suffix(comparable(provenance, wanted), _WANTED)
+    matching = top.join(given, is_same_row(provenance, _WANTED), "left_semi").drop(*_HALVES)
+    top_rows = TracedRows.collect(provenance, with_out_ids(provenance, matching))
+    computed = comparable(provenance, top_rows.frame.select(*names))
+    missing_count = given.join(computed, is_same_row(provenance, _WANTED), "left_anti").count()
+    return BackwardTrace(
+        provenance, result_rows(provenance, top_rows.frame), {0: top_rows}, None, stored, missing_count
+    )
+
+
+def _top_rows(
+    provenance: RowProvenance, given_rows: TracedRows, stored: Sequence[str | None], max_pushed_rows: int
+) -> tuple[TracedRows, int]:
+    """The given rows with their carried columns, and how many of them the query does not return."""
     from pyspark.sql import functions as F
 
-    names = _column_names(provenance)
-    wanted = wanted.toDF(*names)
+    names = internal_names(provenance)
     top = provenance.blocks[0]
-    if provenance.is_ambiguous:
-        top_rows = TracedRows.collect(provenance, with_out_ids(provenance, _matching_rows(provenance, wanted)))
-        return follow_links(
-            provenance,
-            BackwardTrace(provenance, result_rows(provenance, top_rows.frame), {0: top_rows}),
-            max_pushed_rows,
-        )
-    given_rows = TracedRows.collect(provenance, wanted.select(*names, _out_id_column(provenance, wanted)))
-    if not top.sources and all(
-        link.result_places is not None for link in top.links
-    ):  # each row itself has the values that lead down
-        link_columns = [
-            column
-            for link in top.links
-            for column in (
-                F.lit(True).alias(link.present),
-                *(
-                    F.col(names[place]).alias(name)
-                    for name, place in zip(link.columns, link.result_places or (), strict=True)
-                ),
-            )
-        ]
-        top_rows, missing_count = TracedRows(given_rows.frame.select(OUT_ID, *link_columns), given_rows.is_local), 0
-    else:
+    if top.sources or not all(has_link_values(link, stored) for link in top.links):
         columns = [names[place] for place in provenance.identity]
         keyed = given_rows.frame.select(OUT_ID, *columns)
-        matched = provenance.join_result(keyed, columns, max_pushed_rows)
+        matched = provenance.join_result(keyed, columns, stored, max_pushed_rows)
         top_rows = TracedRows.collect(provenance, matched.select(OUT_ID, *_carried_columns(top, provenance)))
-        missing_count = _count_missing(given_rows, top_rows)
-    steps = BackwardTrace(
-        provenance, result_rows(provenance, given_rows.frame), {0: top_rows}, given_rows, missing_count
-    )
-    return follow_links(provenance, steps, max_pushed_rows)
+        return top_rows, _count_missing(given_rows, top_rows)
+    link_columns = []
+    for link in top.links:  # each row itself has the values that lead down
+        link_columns.append(F.lit(True).alias(link.present))
+        for name, place in zip(link.columns, link.result_places or (), strict=True):
+            link_columns.append(F.col(names[place]).alias(name))
+    return TracedRows(given_rows.frame.select(OUT_ID, *link_columns), given_rows.is_local), 0
+
+
+def has_link_values(link: BlockLink, stored: Sequence[str | None]) -> bool:
+    """Whether a stored row itself has the values that lead down."""
+    return link.result_places is not None and all(stored[place] is None for place in link.result_places)
 
 
 def _count_missing(given_rows: TracedRows, traced_rows: TracedRows) -> int:
@@ -172,51 +229,75 @@ def _count_missing(given_rows: TracedRows, traced_rows: TracedRows) -> int:
     return given_rows.frame.select(OUT_ID).distinct().join(traced_rows.frame, OUT_ID, "left_anti").count()
 
 
-def _matching_rows(provenance: RowProvenance, wanted: DataFrame) -> DataFrame:
-    """The result's rows, computed again, that equal the wanted ones. Floating-point sums are compared up to rounding,
-    and other columns that may differ in another execution are not compared."""
+def comparable(provenance: RowProvenance, rows: DataFrame, *, exact: bool = True) -> DataFrame:
+    """The rows with two more columns, which are equal where all columns are that another execution repeats: equal in
+    every bit, or, if not ``exact``, as SQL compares."""
+    names = internal_names(provenance)
+    stable = [name for place, name in enumerate(names) if place not in provenance.unstable]
+    halves = id_halves(rows, stable, exact=exact)
+    return rows.select("*", *(half.alias(name) for half, name in zip(halves, _HALVES, strict=True)))
+
+
+def with_suffix(rows: DataFrame, suffix: str) -> DataFrame:
+    return rows.toDF(*(f"{name}{suffix}" for name in rows.columns))
+
+
+def is_same_row(provenance: RowProvenance, suffix: str) -> Column:
+    """Whether comparable rows are the same as others, whose columns have the suffix. Floating-point sums are compared
+    up to rounding, and other columns that may differ in another execution are not compared."""
     from pyspark.sql import functions as F
 
-    names = _column_names(provenance)
-    top = provenance.frame(0)
-    top = top.toDF(*names, *top.columns[len(names) :])
-    given_rows = wanted.toDF(*(f"{name}_wanted" for name in names)).distinct()
-    is_same = F.lit(True)
-    for place, column in enumerate(provenance.columns):
-        computed, given = F.col(names[place]), F.col(f"{names[place]}_wanted")
-        if place not in provenance.unstable:
-            is_same = is_same & computed.eqNullSafe(given)
-        elif column.type in ("double", "float"):
-            is_close = F.abs(computed - given) <= F.greatest(F.abs(computed), F.abs(given)) * _FLOAT_TOLERANCE
-            is_same = is_same & (computed.eqNullSafe(given) | F.coalesce(is_close, F.lit(False)))
-    return top.join(given_rows, is_same, "left_semi")
+    conditions = [F.col(half) == F.col(f"{half}{suffix}") for half in _HALVES]
+    for place, (name, column) in enumerate(zip(internal_names(provenance), provenance.columns, strict=True)):
+        if place in provenance.unstable and column.type in ("double", "float"):
+            conditions.append(is_close(F.col(name), F.col(f"{name}{suffix}")))
+    return reduce(lambda left, right: left & right, conditions)
 
 
-def _column_names(provenance: RowProvenance) -> list[str]:
+def as_stored(rows: DataFrame, names: Sequence[str], stored: Sequence[str | None]) -> DataFrame:
+    """The rows with the values of these columns, which are the first ones, as they were stored."""
+    from pyspark.sql import functions as F
+
+    values = [
+        F.col(name) if text is None else F.expr(text.replace(VALUE, f"`{name}`")).alias(name)
+        for name, text in zip(names, stored, strict=True)
+    ]
+    return rows.select(*values, *rows.columns[len(names) :]) if any(stored) else rows
+
+
+def is_close(one: Column, other: Column) -> Column:
+    """Whether two floating-point numbers are equal up to rounding, or both null."""
+    from pyspark.sql import functions as F
+
+    is_near = F.abs(one - other) <= F.greatest(F.abs(one), F.abs(other)) * _FLOAT_TOLERANCE
+    return one.eqNullSafe(other) | F.coalesce(is_near, F.lit(False))
+
+
+def internal_names(provenance: RowProvenance) -> list[str]:
     """Internal names for the result's columns, whose own names may repeat."""
     return [f"__hw_c{place}" for place in range(len(provenance.columns))]
 
 
 def _out_id_column(provenance: RowProvenance, rows: DataFrame) -> Column:
-    types = {field.name: field.dataType for field in rows.schema.fields}
-    names = _column_names(provenance)
+    names = internal_names(provenance)
     identity = [names[place] for place in provenance.identity] + [
-        name for name in provenance.group_columns if name in types
+        name for name in provenance.group_columns if name in rows.columns
     ]
-    return out_id([(rows[name], types[name]) for name in identity])
+    return out_id(rows, identity, exact=not provenance.has_key)
 
 
 def with_out_ids(provenance: RowProvenance, top: DataFrame) -> DataFrame:
     """Rows of the top block under internal names, with the ids of the result's rows."""
-    names = _column_names(provenance)
+    names = internal_names(provenance)
     top = top.toDF(*names, *top.columns[len(names) :])
     return top.select("*", _out_id_column(provenance, top))
 
 
 def result_rows(provenance: RowProvenance, top: DataFrame) -> DataFrame:
     """The result's rows under their own names, and their ids; equal ones once."""
-    columns = (column.name for column in provenance.columns)
-    return top.select(*_column_names(provenance), OUT_ID).distinct().toDF(*columns, OUT_ID)
+    columns = [column.name for column in provenance.columns]
+    rows = provenance.distinct_rows(top.select(*internal_names(provenance), OUT_ID))
+    return rows.toDF(*columns, *free_names([OUT_ID], columns))
 
 
 def follow_links(provenance: RowProvenance, steps: BackwardTrace, max_pushed_rows: int) -> BackwardTrace:

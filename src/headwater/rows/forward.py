@@ -7,10 +7,10 @@ from contextlib import suppress
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
-from headwater.rows.answer import FILE, ROW
+from headwater.rows.answer import position_names
 from headwater.rows.backward import MAX_PUSHED_ROWS, result_rows, with_out_ids
+from headwater.rows.column_names import OUT_ID
 from headwater.rows.grain import Grain, coarsest
-from headwater.rows.identity import OUT_ID
 from headwater.rows.provenance import Block, BlockLink, PlanSource, RowProvenance
 
 if TYPE_CHECKING:
@@ -48,16 +48,18 @@ class ForwardTrace:
 
     @cached_property
     def source_rows(self) -> DataFrame:
-        """The followed source rows, and their `_file` and `_row`."""
+        """The followed source rows, and their `_file` and `_row`; if a column has one of these names, `_file_2` and
+        `_row_2`."""
+        position = position_names(column.name for source in self._marked_sources for column in source.columns)
         frames = []
         for source in self._marked_sources:
             frame = self._provenance.source_frame(source.number)
             marked_rows = frame.where(frame[source.mark]).drop(source.mark)
-            frames.append(marked_rows.toDF(*(column.name for column in source.columns), FILE, ROW))
+            frames.append(marked_rows.toDF(*(column.name for column in source.columns), *position))
         if len(frames) == 1:
             return frames[0]
         rows = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), frames)
-        return rows.dropDuplicates([FILE, ROW])
+        return rows.dropDuplicates(list(position))
 
     @property
     def reached(self) -> bool:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from headwater.errors import RowsError
 from headwater.model.names import Dataset
 from headwater.model.runs import OutputFacet
-from headwater.rows.answer import FILE, ROW
-from headwater.rows.backward import with_out_ids
+from headwater.rows.backward import as_stored, with_out_ids
+from headwater.rows.column_names import FILE, OUT_ID, ROW, quote_name
 from headwater.rows.forward import ForwardTrace
 from headwater.rows.grain import Grain
-from headwater.rows.identity import OUT_ID
 from headwater.rows.marked import mark_source
-from headwater.rows.stored_writes import StoredWrites, quote_name
+from headwater.rows.stored_writes import StoredWrites
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,11 +49,12 @@ def trace_forward_chain(
     readers = writes.readers_of(dataset)
     if not readers:
         raise RowsError(f"No run with recorded row lineage has read {dataset}.")
+    name = writes.canonical_name(dataset) if isinstance(dataset, str) else str(dataset)
     start: ForwardStep | None = None
     ends: list[RowsError] = []
     for write in readers:
         try:
-            marked = mark_source(writes.frame(write), _source_name(write, str(dataset)), where)
+            marked = mark_source(writes.frame(write), _source_name(write, name), where)
             forward = ForwardTrace(marked.provenance, marked.sources)
             next_step = _next_step(writes, write, forward, None if depth is None else depth - 1)
         except RowsError as end:  # of this reader; the others may succeed
@@ -105,10 +105,15 @@ def _positions(writes: StoredWrites, write: OutputFacet, rows: DataFrame) -> str
     written = writes.read_back(write, provenance, columns)
     if provenance.is_ambiguous or written is None or write.facet["written"].get("format") != "parquet":
         raise RowsError(f"the rows of {write.dataset} have no position in a file, so they cannot be followed")
+    if any(name.lower() == "_metadata" for name in columns):
+        raise RowsError(f"{write.dataset} has a column _metadata, which hides the positions of its rows")
     placed = written.select(
         *map(quote_name, columns), F.col("_metadata.file_path").alias(FILE), F.col("_metadata.row_index").alias(ROW)
     )
-    ids = rows.select(OUT_ID).distinct()
+    stored = writes.stored_values(write, provenance, placed.select(*map(quote_name, columns)), None)
+    names = [f"__hw_c{place}" for place in range(len(columns))]
+    reached = as_stored(rows.toDF(*names, OUT_ID), names, stored)
+    ids = with_out_ids(provenance, reached.drop(OUT_ID)).select(OUT_ID).distinct()
     positions = (
         with_out_ids(provenance, placed).join(ids, OUT_ID, "left_semi").select(FILE, ROW).limit(_MAX_FOLLOWED_ROWS + 1)
     )

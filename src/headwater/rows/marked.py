@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.errors import RowsError
+from headwater.rows.column_names import quote_name
 from headwater.rows.names import NamedSource, name_leaves
 from headwater.rows.provenance import RowProvenance
 
@@ -49,7 +50,7 @@ def _check_condition(provenance: RowProvenance, number: int, condition: str, sou
     marked_source = provenance.sources[number]
     names = [column.name for column in marked_source.columns]
     try:
-        provenance.source_frame(number).select(*names).where(condition)
+        provenance.source_frame(number).select(*map(quote_name, names)).where(condition)
     except AnalysisException as wrong:
         reason = next((line.strip() for line in str(wrong).splitlines() if line.strip()), "it cannot be read")
         reason = reason.partition(" SQLSTATE")[0]

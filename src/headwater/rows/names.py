@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.capture.listener.jvm import CLASSES
 from headwater.capture.listener.plan_facts import LOGICAL, Facts
 from headwater.capture.naming.catalogs import catalogs_of
 from headwater.capture.naming.plan_sources import LeafDatasets, read_leaf
-from headwater.jvm import JavaClasses, gateway_of
+from headwater.jvm import JavaClasses, JavaObject, gateway_of
 from headwater.model.names import Dataset
+from headwater.rows.spellings import plain_spelling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,11 +31,11 @@ class NamedSource:
     def matches(self, text: str) -> bool:
         """Whether the text is the whole name of the source, or the end of it."""
         names = [variant for name in (self.dataset, self.catalog_name) if name for variant in (str(name), name.name)]
-        suffix = text.rstrip("/")
+        suffix = plain_spelling(text)
         return any(name == suffix or name.endswith(f"/{suffix}") or name.endswith(f".{suffix}") for name in names)
 
 
-def name_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[NamedSource]:
+def name_leaves(spark: SparkSession, leaves: Sequence[JavaObject]) -> list[NamedSource]:
     """``leaves`` are the plan's own, in the JVM. Data that the program itself made is numbered."""
     named = []
     for place, reading in enumerate(leaf_readings(spark, leaves)):
@@ -53,7 +54,7 @@ def name_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[NamedSource]
     return named
 
 
-def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[LeafDatasets]:
+def leaf_readings(spark: SparkSession, leaves: Sequence[JavaObject]) -> list[LeafDatasets]:
     """The datasets behind each leaf of a plan."""
     classes = JavaClasses(gateway_of(spark.sparkContext), "headwater.capture.listener.jvm", CLASSES)
     plan_facts = classes.new("PlanFacts", json.dumps(LOGICAL))

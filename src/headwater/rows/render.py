@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 from rich.tree import Tree
+
+from headwater.rows.column_names import FILE, OUT_ID, ROW, is_added
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -15,8 +18,10 @@ if TYPE_CHECKING:
     from headwater.rows.answer import Trace
     from headwater.rows.forward_chain import ForwardStep
 
+_VERIFIED_STYLES = {"yes": "green", "no": "red", "not tried": "dim"}
 _MAX_COLUMNS = 8  # columns of a row in the tree
 _MAX_VALUE_LENGTH = 40  # characters of a value there
+_JSON_OPTIONS = {"ignoreNullFields": "false"}
 
 
 def trace_document(trace: Trace, max_rows: int) -> dict[str, Any]:
@@ -26,6 +31,7 @@ def trace_document(trace: Trace, max_rows: int) -> dict[str, Any]:
         "runs": [_run_document(part.write) for part in trace.parts if part.write is not None],
         **rows_document(trace.rows, max_rows),
         "notes": list(trace.notes),
+        "verified": trace.verified.to_dict(),
         "sources": [],
     }
     grains = trace.grain
@@ -79,7 +85,7 @@ def rows_document(frame: DataFrame, max_rows: int) -> dict[str, Any]:
     version."""
     from pyspark.sql import functions as F
 
-    json_row = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
+    json_row = F.to_json(F.struct("*"), _JSON_OPTIONS)
     rows = [json.loads(row[0]) for row in frame.limit(max_rows + 1).select(json_row).collect()]
     is_complete = len(rows) <= max_rows
     return {"count": len(rows) if is_complete else frame.count(), "rows": rows[:max_rows]}
@@ -95,9 +101,16 @@ def trace_tree(answer: dict[str, Any]) -> Tree:
     return tree
 
 
+def verified_text(verified: Mapping[str, str | None]) -> str:
+    """The outcome of running the query on the returned rows alone."""
+    return ", ".join(text for text in (verified["answer"], verified["reason"]) if text is not None)
+
+
 def _add_sources(tree: Tree, answer: dict[str, Any]) -> None:
     for run in answer["runs"]:
         tree.add(Text(f"by {run['job']}, run {run['run']}", style="dim"))
+    verified = answer["verified"]
+    tree.add(Text(f"verified: {verified_text(verified)}", style=_VERIFIED_STYLES[verified["answer"]]))
     for source in answer["sources"]:
         head = Text(source["dataset"], style="bold").append(f"  {source['grain']}", style="green not bold")
         branch = tree.add(head.append(f", {_row_count(source['count'])}", style="not bold"))
@@ -123,9 +136,13 @@ def _row_text(row: dict[str, Any]) -> str:
 
 
 def _data_columns(row: dict[str, Any]) -> dict[str, Any]:
-    from headwater.rows.answer import ANSWER_COLUMNS
-
-    return {name: value for name, value in row.items() if name not in ANSWER_COLUMNS}
+    """Without the columns that an answer adds, which are the last ones."""
+    names = list(row)
+    for added in ((OUT_ID,), (FILE, ROW)):
+        last = names[-len(added) :]
+        if len(last) == len(added) and all(map(is_added, last, added)):
+            return {name: row[name] for name in names[: -len(added)]}
+    return row
 
 
 def _short_value(value: Any) -> str:
@@ -142,13 +159,15 @@ def trace_html(answer: dict[str, Any]) -> str:
     title = escape(answer["dataset"] or "The DataFrame's rows")
     return (
         f"<div><b>{title}</b>, {_row_count(answer['count'])}{_table_html(answer['rows'])}"
-        f"{f'<ul>{notes}</ul>' if notes else ''}{_sources_html(answer)}</div>"
+        f"{f'<ul>{notes}</ul>' if notes else ''}"
+        f"{_sources_html(answer)}</div>"
     )
 
 
 def _sources_html(answer: dict[str, Any]) -> str:
     runs = [f"<div><small>by {escape(run['job'])}, run {escape(run['run'])}</small></div>" for run in answer["runs"]]
-    return "".join([*runs, *map(_source_html, answer["sources"])])
+    verified = f"<div><small>verified: {escape(verified_text(answer['verified']))}</small></div>"
+    return "".join([*runs, verified, *map(_source_html, answer["sources"])])
 
 
 def _source_html(source: dict[str, Any]) -> str:

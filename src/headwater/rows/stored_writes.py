@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import unquote
 
-from headwater.capture.naming.paths import location_name
-from headwater.errors import KeptPlanRefused, QueryError, RowsError, SignatureRefused, UnknownDataset
+from headwater.errors import KeptPlanRefused, RowsError, SignatureRefused, UnknownDataset
 from headwater.formats.openlineage.facet_names import ROWS_FACET
 from headwater.formats.openlineage.signed_rows import FacetPlace
 from headwater.model.answers import Closure
 from headwater.model.names import Dataset, Endpoint
 from headwater.model.runs import OutputFacet
+from headwater.rows.column_names import quote_name
 from headwater.rows.kept_queries.files import PinnedFile, read_file_list
 from headwater.rows.kept_queries.restore import changed_files, restore
 from headwater.rows.kept_queries.roots import PlanRoots
@@ -26,6 +25,8 @@ from headwater.rows.kept_queries.shape import check_shape
 from headwater.rows.kept_queries.trust import PlanTrust, TrustedFacet
 from headwater.rows.names import NamedSource, name_leaves
 from headwater.rows.provenance import RowProvenance, frame_of_plan
+from headwater.rows.spellings import spellings
+from headwater.rows.stored_values import StoredFormat
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 _READABLE_FORMATS = ("parquet", "orc", "json", "avro")
 """Formats that can be read with the files and the plan's own schema alone."""
+_Answer = TypeVar("_Answer")
 _MAX_WRITES = 1_000  # that are searched for the one that wrote a file
 
 
@@ -84,18 +86,27 @@ class StoredWrites:
         )
 
     def _writes_of_dataset(self, what: str | Dataset) -> list[OutputFacet]:
+        return self._by_spelling(what, lambda name: self._facets(dataset=name))
+
+    def _by_spelling(self, what: str | Dataset, ask: Callable[[str | Dataset], _Answer]) -> _Answer:
+        """The first answer for a spelling of the dataset that the store knows."""
         try:
-            return self._facets(dataset=what)
+            return ask(what)
         except UnknownDataset as unknown:
             if isinstance(what, Dataset):
                 raise
-            try:
-                return self._facets(dataset=dataset_of_path(what))
-            except QueryError:
-                raise unknown from None
+            settings = dict(self.spark.sparkContext.getConf().getAll())
+            for spelling in spellings(what, self.spark.catalog.currentDatabase(), settings):
+                with suppress(UnknownDataset):
+                    return ask(spelling)
+            raise unknown from None
 
-    def _facets(self, **criteria: Any) -> list[OutputFacet]:
-        return [] if self.history is None else self.history.output_facets(ROWS_FACET, **criteria)
+    def _facets(
+        self, *, dataset: str | Endpoint | None = None, run_id: str | None = None, limit: int = 100
+    ) -> list[OutputFacet]:
+        if self.history is None:
+            return []
+        return self.history.output_facets(ROWS_FACET, dataset=dataset, run_id=run_id, limit=limit)
 
     @cached_property
     def _trust(self) -> PlanTrust:
@@ -141,6 +152,14 @@ class StoredWrites:
             if written_files:
                 yield write, written_files
 
+    def is_written(self, dataset: str, before: datetime) -> bool:
+        """Whether a run with recorded row lineage had written the dataset by then."""
+        try:
+            writes = self._facets(dataset=dataset, limit=_MAX_WRITES)
+        except UnknownDataset:
+            return False
+        return any(write.completed_at <= before for write in writes)
+
     def _is_signed(self, write: OutputFacet) -> bool:
         try:
             self.verified_facet(write)
@@ -170,16 +189,13 @@ class StoredWrites:
         return latest
 
     def _downstream(self, dataset: str | Dataset) -> Closure:
-        assert self.history is not None
-        try:
-            return self.history.downstream(dataset, depth=1)
-        except UnknownDataset as unknown:
-            if isinstance(dataset, Dataset):
-                raise
-            try:
-                return self.history.downstream(dataset_of_path(dataset), depth=1)
-            except QueryError:
-                raise unknown from None
+        history = self.history
+        assert history is not None
+        return self._by_spelling(dataset, lambda name: history.downstream(name, depth=1))
+
+    def canonical_name(self, dataset: str | Dataset) -> str:
+        """The name under which the store has the dataset."""
+        return str(self._downstream(dataset).endpoint)
 
     def names(self, provenance: RowProvenance) -> list[NamedSource]:
         return name_leaves(self.spark, [provenance.leaf(source.number) for source in provenance.sources])
@@ -193,20 +209,22 @@ class StoredWrites:
         if not files or changed_files(self.spark, files):
             return None
         schema = ", ".join(
-            f"`{name.replace('`', '``')}` {column.type}" for name, column in zip(names, provenance.columns, strict=True)
+            f"{quote_name(name)} {column.type}" for name, column in zip(names, provenance.columns, strict=True)
         )
-        reader = self.spark.read.format(written["format"]).schema(schema).option("basePath", written["uri"])
+        reader = self.spark.read.format(written["format"]).options(**written.get("options", {})).schema(schema)
+        reader = reader.option("basePath", written["uri"])
         return reader.option("__globPaths__", "false").load([file.path for file in files])
 
-
-def dataset_of_path(path: str) -> Dataset:
-    """The dataset of a path that a user typed."""
-    return Dataset(*location_name(path if "://" in path else os.path.abspath(path)))
-
-
-def quote_name(name: str) -> str:
-    """A column name, quoted for Spark."""
-    return f"`{name.replace('`', '``')}`"
+    def stored_values(
+        self, write: OutputFacet, provenance: RowProvenance, rows: DataFrame, options: Mapping[str, str] | None
+    ) -> tuple[str | None, ...]:
+        """What became of the query's values when they were written, and read as these rows (stored_values.py)."""
+        written = self.verified_facet(write).content["written"]
+        stored = StoredFormat.of_output(written)
+        types = [type for _name, type in rows.dtypes]
+        return stored.stored_values(
+            provenance.columns, rows.columns, types, stored.options if options is None else options
+        )
 
 
 def _plain_path(path: str) -> str:

@@ -86,16 +86,19 @@ class WhyNot:
         ]
         opaque_steps = [answer.opaque_step for answer in self._occurrences if answer.opaque_step]
         self.exists = any(answer.counts[0] > 0 for answer in self._occurrences)
-        self.reached: bool = any(answer.reached for answer in self._occurrences) or (
-            bool(opaque_steps) and self._forward.reached
-        )
+        self._opaque_steps = [step.text for step in opaque_steps]
+        self.reached: bool | None = any(answer.reached for answer in self._occurrences)
+        """Whether they reached the result; None if they reached code that cannot be seen into, and then no one
+        knows."""
+        if not self.reached and opaque_steps and self._forward.reached:
+            self.reached = None
         self.culprits = [entry for answer in self._occurrences for entry in answer.culprits]
         self.survivors = [entry for answer in self._occurrences for entry in self._survivors(answer)]
         self.merged = [entry for answer in self._occurrences for entry in answer.merge_texts]
         self.notes = (
             *self._forward.notes,
             *(note for answer in self._occurrences for note in answer.notes),
-            *(f"{step.operator}: single rows cannot be followed through this code" for step in opaque_steps),
+            *(f"{step.text}: single rows cannot be followed through this code" for step in opaque_steps),
         )
         self.out_ids: list[str] = self._out_ids() if self.reached else []
 
@@ -132,6 +135,11 @@ class WhyNot:
                 if stopped
                 else sentence
             )
+        if self.reached is None:
+            code = " and ".join(dict.fromkeys(self._opaque_steps))
+            return f"It reached {code}, whose code cannot be seen into: whether it reached the result is not known."
+        if self._opaque_steps and not stopped:
+            return f"It reached {' and '.join(dict.fromkeys(self._opaque_steps))}, and no row came out of that."
         return f"{'; and elsewhere in the query '.join(stopped)}." if stopped else "What stopped it is not known."
 
     def show(self) -> None:
@@ -165,8 +173,8 @@ class WhyNot:
         return why_not_html(self)
 
     def _out_ids(self) -> list[str]:
-        ids = self.rows.select("out_id").distinct().limit(_MAX_SHOWN_IDS + 1).collect()
-        return sorted(row["out_id"] for row in ids)
+        ids = self.rows.select(self.rows.columns[-1]).distinct().limit(_MAX_SHOWN_IDS + 1).collect()
+        return sorted(row[0] for row in ids)
 
     def _examine(self, path: OperatorPath) -> _OccurrenceAnswer:
         """Finds up to three operators that stop the rows; each after the first assumes that the earlier ones did
@@ -197,7 +205,16 @@ class WhyNot:
 
     def _culprit(self, step: OperatorStep, reason: StopReason, before: int, occurrence: int) -> Culprit:
         text = reason.text or step.text
-        return Culprit(step.operator, text, step.kind, reason.explanation, dict(reason.values), before, 0, occurrence)
+        return Culprit(
+            operator=step.operator,
+            text=text,
+            kind=step.kind,
+            explanation=reason.explanation,
+            values=dict(reason.values),
+            before=before,
+            after=0,
+            occurrence=occurrence,
+        )
 
     def _survivors(self, answer: _OccurrenceAnswer) -> list[Survivors]:
         path = answer.path

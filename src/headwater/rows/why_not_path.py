@@ -71,13 +71,13 @@ class OperatorPath:
         self.source: int = java.source()
         self.steps = tuple(
             OperatorStep(
-                number,
-                step["operator"],
-                step["kind"],
-                tidy(step["text"]),
-                step["place"],
-                step["visible"],
-                tuple(step["others"]),
+                number=number,
+                operator=step["operator"],
+                kind=step["kind"],
+                text=tidy(step["text"]),
+                place=step["place"],
+                visible=step["visible"],
+                others=tuple(step["others"]),
             )
             for number, step in enumerate(json.loads(java.describe()))
         )

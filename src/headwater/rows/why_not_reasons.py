@@ -48,6 +48,10 @@ class StopReasons:
             return self._explain_explode(path, step)
         if step.kind in ("except all", "intersect all"):
             return self._explain_row_counts(path, step)
+        if step.kind == "first row":
+            return self._explain_first_row(path, step)
+        if step.kind == "sample":
+            return StopReason("the sample did not take it")
         if step.kind == "copies":
             return StopReason("as many copies as were left", known=False)
         if step.kind == "subquery":
@@ -220,6 +224,17 @@ class StopReasons:
                 f"{place}, a place it shares with others, and {step.text} has no room for all", values, text
             )
         return StopReason(f"{place}, and only the first {number} are taken", values, text)
+
+    def _explain_first_row(self, path: OperatorPath, step: OperatorStep) -> StopReason:
+        """Of `dropDuplicates`, and of groups that only take first values."""
+        shown = path.inspect("values", step)
+        rows = shown.frame.distinct().take(_MAX_EXAMPLES) if shown.expressions else []
+        groups = [
+            {expression.text: json_value(row[expression.column]) for expression in shown.expressions} for row in rows
+        ]
+        which = "; ".join(map(_assignments, groups)) or "all rows"
+        text = f"dropDuplicates, {step.text}"
+        return StopReason(f"another row was taken for {which}", groups[0] if groups else {}, text)
 
     def _explain_explode(self, path: OperatorPath, step: OperatorStep) -> StopReason:
         shown = path.inspect("values", step)

@@ -10,7 +10,7 @@ from headwater.server.app.app import create_app
 
 
 def description() -> str:
-    """Return the OpenAPI document without the version, which changes with every release and tells a client nothing."""
+    """Return the OpenAPI document without the version, which changes with every release but not for clients."""
     document = create_app("sqlite://").openapi()
     return json.dumps({**document, "info": {**document["info"], "version": "-"}}, indent=1, sort_keys=True) + "\n"
 

@@ -68,9 +68,9 @@ class StoreProofs:
             return certificates.certificates(view, namespace=namespace, run_id=run_id, limit=limit)
 
     def issue_certificate(self, run_id: str, *, actor: Actor | None = None) -> Certificate:
-        """Certify a run that ended before there were certificates. One that has its certificate keeps it.
+        """Certify a run that ended before certificates existed. An existing certificate stays.
 
-        Ordinarily a run is certified as its last event is taken in, if that event brings a manifest.
+        Usually a run is certified when its last event is ingested, if that event contains a manifest.
         """
         self._refuse_parts()
         with self._database.write() as conn:
@@ -80,9 +80,9 @@ class StoreProofs:
     def checkpoint(
         self, *, key: KeyRing | None = None, anchored: Sequence[Anchored] = (), actor: Actor | None = None
     ) -> SignedCheckpoint:
-        """Sign the log as it is now, by the keys in HEADWATER_KEY unless told. The log adopts the first key to sign.
+        """Sign the current log, by default with the keys in HEADWATER_KEY. The log adopts the first key to sign.
 
-        It is refused where the log does not go on from what was signed before, here or ``anchored`` in a second place.
+        It is refused if the log does not extend what was signed before, here or in the ``anchored`` checkpoints.
         """
         self._refuse_parts()
         ring = key or KeyRing.load(default_key_file())
@@ -108,7 +108,7 @@ class StoreProofs:
             return checkpoints.periods(view.conn)
 
     def inclusion(self, seq: int, size: int | None = None) -> InclusionProof:
-        """That an entry is in the log of ``size`` entries, all of them unless told."""
+        """Proof that an entry is in the log of ``size`` entries, by default all of them."""
         refuse_unaskable(seq, size)
         with self._view() as view:
             if not view.is_everything and not entry_visible(view, seq):
@@ -116,7 +116,7 @@ class StoreProofs:
             return merkle_log.inclusion(view.conn, seq, size)
 
     def consistency(self, old: int, new: int | None = None) -> ConsistencyProof:
-        """That the log of ``new`` entries, all of them unless told, begins with the log of ``old``."""
+        """Proof that the log of ``new`` entries, by default all of them, begins with the log of ``old``."""
         refuse_unaskable(old, new)
         with self._view() as view:
             return merkle_log.consistency(view.conn, old, new)
@@ -130,11 +130,11 @@ class StoreProofs:
         graph: bool = True,
         progress: VerifyProgress | None = None,
     ) -> Verified:
-        """Recompute all there is: the log, its checkpoints and certificates, the events, and the graph that they fold
-        into. Raises where it does not hold.
+        """Recompute everything: the log, its checkpoints and certificates, the events, and the graph that they fold
+        into. Raises an error for the first failure.
 
-        ``key``: a public key that must have signed; ``anchored``: checkpoints from a second place, which must be of
-        this log; without ``events`` only the log, without ``graph`` no fresh fold.
+        ``key``: a public key that must have signed; ``anchored``: checkpoints from an anchor, which must be of this
+        log; without ``events`` only the log, without ``graph`` no fresh fold.
         """
         self._refuse_parts()
         with self._database.read() as conn:

@@ -14,10 +14,10 @@ from typing import Any, Self
 
 from sqlalchemy import Connection
 
-from headwater.errors import StoreError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
 from headwater.formats.openlineage.flows import prepare_flows
-from headwater.formats.provenance import context_document, provenance_event
+from headwater.formats.provenance import provenance_event
+from headwater.formats.provenance_methods import ProvenanceMethods, StatedProvenance
 from headwater.formats.query_checks import provenance_event_of, refuse_unaskable, state_of
 from headwater.formats.wia.quality import quality_event
 from headwater.model.answers import (
@@ -32,7 +32,7 @@ from headwater.model.answers import (
 )
 from headwater.model.audit import Actor
 from headwater.model.names import Dataset, Endpoint
-from headwater.model.provenance import Provenance, ProvenanceEvent
+from headwater.model.provenance import ProvenanceEvent
 from headwater.model.quality import QualityStatement
 from headwater.model.runs import OutputFacet, Run, RunState
 from headwater.store.access.capture_keys import CaptureKeys, trusted_keys
@@ -44,7 +44,6 @@ from headwater.store.access.visible_writes import refuse_hidden, refuse_hidden_r
 from headwater.store.engine.database import DEFAULT_URL, Database
 from headwater.store.exchange.graphs import Graphs
 from headwater.store.fold.edge_limits import (
-    MAX_STREAM_EVENTS,
     DirectEdgesLimit,
     change_max_direct_edges,
     settle_max_direct_edges,
@@ -67,7 +66,7 @@ DatasetName = str | Endpoint
 """`name` where it is unique, `namespace/name`, or a :class:`~headwater.model.names.Dataset`."""
 
 
-class Store(StoreProofs):
+class Store(StoreProofs, ProvenanceMethods):
     """Lineage in a database. Safe to share between threads; any number of processes may open the same one."""
 
     def __init__(
@@ -95,9 +94,9 @@ class Store(StoreProofs):
             raise
 
     def visible_to(self, visibility: Visibility) -> Store:
-        """The same store for somebody who may see only some namespaces: what is hidden does not exist in it.
+        """The same store, limited to some namespaces: what is hidden does not exist in it.
 
-        Such a store takes no events about what is hidden either.
+        Such a store also refuses events that name anything hidden.
         """
         limited = copy(self)
         limited._visibility = visibility
@@ -138,7 +137,7 @@ class Store(StoreProofs):
 
     @property
     def is_in_memory(self) -> bool:
-        return self._database.is_sqlite and self._database.file is None
+        return self._database.is_in_memory
 
     @property
     def deeds(self) -> Deeds:
@@ -161,22 +160,16 @@ class Store(StoreProofs):
         return self._commits.store(self.submission(events, actor=actor)) if events else []
 
     def take_stream(self, portions: Iterable[Sequence[RawEvent]], *, actor: Actor | None = None) -> tuple[int, int]:
-        """More events than memory holds, portion by portion, as one transaction: all of them or none.
+        """Take more events in than memory holds, portion by portion.
 
-        How many were new, and how many the store had already. Nobody else writes meanwhile, so the number of new events
-        has a maximum.
+        Returns how many were new, and how many the store had already. Each portion is one transaction, so other writers
+        wait for one portion at most. After an interruption, take the same events in again: those that are stored do not
+        count twice.
         """
         new = duplicates = 0
-        with self._database.write() as conn:
-            for portion in portions:
-                submission = self.submission([read_event(event) for event in portion], actor=actor)
-                known = sum(receipt.duplicate for receipt in self._fold(conn, [submission]))
-                new, duplicates = new + len(portion) - known, duplicates + known
-                if new > MAX_STREAM_EVENTS:
-                    raise StoreError(
-                        f"More than {MAX_STREAM_EVENTS:,} new events are too many for one transaction; nothing was "
-                        "taken in. Split them into several files."
-                    )
+        for portion in portions:
+            known = sum(receipt.duplicate for receipt in self.ingest_many(portion, actor=actor))
+            new, duplicates = new + len(portion) - known, duplicates + known
         return new, duplicates
 
     def submission(self, events: Sequence[Event], *, actor: Actor | None = None) -> Submission:
@@ -211,7 +204,7 @@ class Store(StoreProofs):
     def change_max_direct_edges(self, limit: int) -> DirectEdgesLimit:
         """Give the store another maximum number of direct edges, and fold all events again under it.
 
-        One transaction: nobody else writes meanwhile, which takes about as long as it took to take the events in.
+        One transaction: no other process writes meanwhile; it takes about as long as ingesting the events did.
         """
         self._refuse_parts()
         return change_max_direct_edges(self._database, self._actor, limit)
@@ -305,14 +298,14 @@ class Store(StoreProofs):
             return runs.describe_run(view, run_id)
 
     def diff(self, run_a: str, run_b: str) -> RunDiff:
-        """What ``run_b`` did otherwise than ``run_a``."""
+        """The differences of ``run_b`` from ``run_a``."""
         with self._view() as view:
             return runs.diff_runs(view, run_a, run_b)
 
     def output_facets(
         self, facet: str, *, dataset: DatasetName | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
-        """What completed runs told of the datasets they wrote, in one of their facets: the newest first."""
+        """One facet of the datasets that completed runs wrote, newest first."""
         refuse_unaskable(facet, limit)
         with self._view() as view:
             dataset_id = find_dataset(view, dataset).id if dataset is not None else None
@@ -342,43 +335,17 @@ class Store(StoreProofs):
 
     # -- provenance -------------------------------------------------------------------------------
 
-    def provenance(
-        self,
-        dataset: DatasetName,
-        *,
-        event: ProvenanceEvent | str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int = 100,
-    ) -> list[Provenance]:
-        """Who created, modified, accessed or deleted it, the newest first: what runs did, and what was stated."""
-        refuse_unaskable(limit)
-        kind = provenance_event_of(event)
-        return list(self.pages.provenance(dataset, event=kind, since=since, until=until, limit=limit).items)
+    @property
+    def _provenance_pages(self) -> Pages:
+        return self.pages
 
-    def state_provenance(
-        self,
-        dataset: DatasetName,
-        event: ProvenanceEvent | str,
-        *,
-        agent: Mapping[str, Any] | None = None,
-        operation: Mapping[str, Any] | None = None,
-        purpose: str | None = None,
-        legal_basis: str | None = None,
-        retention_period: str | None = None,
-        sensitivity: str | None = None,
-        at: datetime | None = None,
-        actor: Actor | None = None,
-    ) -> Receipt:
-        """State what no run tells: that somebody read it, exported it, changed it, deleted it, and what for.
-
-        ``agent``: `type` (user, service or job), `id` and `name`; whoever calls this unless told. ``operation``:
-        `type` (read, write, transform or export), `method` and `parameters`. ``sensitivity``: public, internal,
-        confidential or restricted. ``at``: now unless told. The same statement twice counts once.
-        """
-        context = context_document(purpose, legal_basis, retention_period, sensitivity)
+    def _state(self, dataset: DatasetName, statement: StatedProvenance, actor: Actor | None) -> Receipt:
+        context = statement.context_document()
         by = actor or self._actor
-        return self.ingest(self.provenance_event(dataset, event, agent, operation, context, at, by), actor=by)
+        event = self.provenance_event(
+            dataset, statement.event, statement.agent, statement.operation, context, statement.at, by
+        )
+        return self.ingest(event, actor=by)
 
     def provenance_event(
         self,
@@ -389,12 +356,12 @@ class Store(StoreProofs):
         context: Mapping[str, str],
         at: datetime | None,
         actor: Actor,
-    ) -> dict[str, Any]:
-        """The OpenLineage event that :meth:`state_provenance` takes in, for those who hand it on."""
+    ) -> dict[str, object]:
+        """The OpenLineage event that :meth:`state_provenance` ingests, for callers that send it elsewhere."""
         kind = provenance_event_of(event)
         with self._view() as view:
             row = find_dataset(view, dataset)
-        document: dict[str, Any] = {
+        document: dict[str, object] = {
             "event_type": kind,
             "agent": _without_none(agent) or {"type": "user" if actor.type == "user" else "service", "id": actor.id},
             "operation": {"type": default_operation(kind)} | _without_none(operation),
@@ -403,8 +370,17 @@ class Store(StoreProofs):
             document["context"] = dict(context)
         return provenance_event(Dataset(row.namespace, row.name), document, at or datetime.now(UTC))
 
-    def _question(self, view: View, direction: Direction, dataset: DatasetName, *asked: Any) -> Question:
-        return question(view, find_dataset(view, dataset), direction, *asked)
+    def _question(
+        self,
+        view: View,
+        direction: Direction,
+        dataset: DatasetName,
+        column: str | None,
+        partition: str | None,
+        depth: int | None,
+        as_of: datetime | None,
+    ) -> Question:
+        return question(view, find_dataset(view, dataset), direction, column, partition, depth, as_of)
 
     def close(self) -> None:
         self._database.close()
@@ -421,7 +397,7 @@ class Store(StoreProofs):
         return f"<Store {self._database}>"
 
 
-def _without_none(members: Mapping[str, Any] | None) -> dict[str, Any]:
+def _without_none(members: Mapping[str, object] | None) -> dict[str, object]:
     return {name: value for name, value in (members or {}).items() if value is not None}
 
 

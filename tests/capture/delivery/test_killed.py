@@ -19,7 +19,7 @@ from tests.capture.delivery.conftest import Deliver
 from tests.capture.delivery.endpoint import Answer, Endpoint
 from tests.capture.delivery.process import Process, sink
 from tests.capture.delivery.watching import lines, numbered, numbers, soon
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 
 KILLS = 5
 

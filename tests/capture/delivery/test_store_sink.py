@@ -14,7 +14,7 @@ from headwater.store.engine import database
 from headwater.store.store import Store
 from tests.capture.delivery.conftest import Deliver
 from tests.capture.delivery.watching import numbered, soon
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import run_event
 from tests.support.postgres import PostgresServer
 

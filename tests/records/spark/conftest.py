@@ -1,4 +1,4 @@
-"""One Spark for the tests of the ledger."""
+"""A Spark session for the tests of the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces made by Spark, of small roots and of large ones, are those of the kernel and of the oracle."""
+"""Spark's traces of small and large roots equal those of the kernel and of the oracle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Traced = dict[tuple[str, str], dict[str, Any]]
 
 
 def ledger(seed: int, roots: int) -> list[LoadedRecord]:
-    """Trees, joins, orphans, cycles and conflicts, and ids that sort otherwise than they look."""
+    """Trees, joins, orphans, cycles and conflicts, and ids whose order differs from their text."""
     chance = random.Random(seed)
     rows = []
     for number in range(roots):
@@ -47,7 +47,7 @@ def chain(root: str, length: int) -> list[LoadedRecord]:
     return [record(f"{i:05}", f"{i - 1:05}" if i else root, root=root, at=i) for i in range(length)]
 
 
-def made(spark: SparkSession, folder: Path, rows: pa.Table, big: int) -> Traced:
+def traces_by_spark(spark: SparkSession, folder: Path, rows: pa.Table, big: int) -> Traced:
     import pyarrow.parquet as pq
 
     pq.write_table(rows, folder / "rows.parquet")
@@ -77,14 +77,14 @@ def check(found: Traced, loaded: list[LoadedRecord]) -> None:
 
 
 def sizes(quick: tuple[int, int], long: tuple[int, int]) -> pytest.MarkDecorator:
-    """How many roots there are, and how deep the deepest is: jobs and the oracle take longer with each step."""
+    """The number of roots, and the depth of the deepest: jobs and the oracle take longer with each step."""
     return pytest.mark.parametrize(("roots", "depth"), [quick, pytest.param(*long, marks=pytest.mark.long)])
 
 
 @sizes((150, 80), (150, 300))
-def test_small_roots_go_whole_to_the_kernel(spark: SparkSession, tmp_path: Path, roots: int, depth: int) -> None:
+def test_small_roots_are_traced_by_the_kernel(spark: SparkSession, tmp_path: Path, roots: int, depth: int) -> None:
     loaded = [*ledger(1, roots), *chain("deep", depth)]
-    check(made(spark, tmp_path, table(loaded), big=1_000), loaded)
+    check(traces_by_spark(spark, tmp_path, table(loaded), big=1_000), loaded)
 
 
 @sizes((80, 10), (150, 40))
@@ -94,11 +94,11 @@ def test_large_roots_are_traced_by_joins(
     """All but the smallest count as large here: many graphs at once, with cycles, and a chain that is deep for that."""
     monkeypatch.setattr(distributed, "_CYCLE_CHECK_AFTER", 3)
     loaded = [*ledger(2, roots), *chain("deep", depth)]
-    check(made(spark, tmp_path, table(loaded), big=4), loaded)
+    check(traces_by_spark(spark, tmp_path, table(loaded), big=4), loaded)
 
 
 def ladder(root: str, length: int) -> list[LoadedRecord]:
-    """Everything is made of the two before it: as many ways as there are numbers."""
+    """Every node is made of the two before it: the number of paths grows exponentially."""
     return [record(f"{i}", *([f"{j}" for j in (i - 1, i - 2) if j >= 0] or [root]), root=root) for i in range(length)]
 
 
@@ -121,10 +121,10 @@ def lanes(root: str, wide: int) -> list[LoadedRecord]:
     ],
     ids=["one by levels and one by tasks", "by levels", "by tasks"],
 )
-def test_ways_that_part_and_meet(
+def test_branching_and_joining_paths(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, other: int, max_links: int
 ) -> None:
-    """Powers of these grow, and are given up. With a cycle as well, and a leaf that is made of nothing."""
+    """Powers of these grow, and are abandoned. Also with a cycle, and with a leaf without parents."""
     monkeypatch.setattr(distributed, "_MAX_GROWTH", 1)
     monkeypatch.setattr(walking, "MAX_LINKS_IN_TASK", max_links)
     monkeypatch.setattr(walking, "_MAX_LEVEL_FRAMES", 5)
@@ -139,7 +139,7 @@ def test_ways_that_part_and_meet(
         return real(*told)
 
     monkeypatch.setattr(distributed, "walk_ancestors", walk)
-    check(made(spark, tmp_path, table(loaded), big=4), loaded)
+    check(traces_by_spark(spark, tmp_path, table(loaded), big=4), loaded)
     assert walks.exists()
 
 
@@ -153,12 +153,12 @@ def test_ways_that_part_and_meet(
 )
 def test_a_large_root_with_joins(spark: SparkSession, tmp_path: Path, shape: list[LoadedRecord]) -> None:
     rows = table(shape)
-    assert made(spark, tmp_path, rows, big=1_000) == by_leaf(trace_table(rows, finished=FINISH))
+    assert traces_by_spark(spark, tmp_path, rows, big=1_000) == by_leaf(trace_table(rows, finished=FINISH))
 
 
 @pytest.mark.long
 def test_a_large_tree_and_a_deep_chain(spark: SparkSession, tmp_path: Path) -> None:
-    """Deep enough that it is asked whether there are cycles, and there are none."""
+    """Deep enough for the search for cycles, of which there are none."""
     tree = [record(f"{i}", f"{(i - 1) // 3}" if i else "tree", root="tree", at=i % 1_000) for i in range(50_000)]
     rows = table([*tree, *chain("deep", 1_500)])
-    assert made(spark, tmp_path, rows, big=1_000) == by_leaf(trace_table(rows, finished=FINISH))
+    assert traces_by_spark(spark, tmp_path, rows, big=1_000) == by_leaf(trace_table(rows, finished=FINISH))

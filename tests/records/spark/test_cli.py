@@ -1,4 +1,4 @@
-"""The commands on the command line: the daily compaction as a worker starts it, then questions, then expiry."""
+"""The commands on the command line: the daily compaction as a worker starts it, queries, and expiry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headwater.cli.app import app
 from headwater.cli.failures import run_app
 from headwater.cli.records.daily import compact_day
 from headwater.store.store import Store
-from tests.records.spark.holding import hot_count, judge, load
+from tests.records.spark.archive_checks import check_archive, hot_count, load
 from tests.records.spark.test_compaction import chain
 from tests.support import why_missing
 
@@ -24,7 +24,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return code, said.out, said.err
 
 
-def test_a_day_is_compacted_asked_and_expired(
+def test_a_day_is_compacted_queried_and_expired(
     sqlite_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if (reason := why_missing("java")) is not None:
@@ -35,7 +35,7 @@ def test_a_day_is_compacted_asked_and_expired(
         load(store, records)
         line = compact_day(sqlite_url, str(tmp_path / "archive"))
         assert line == "Compacted: 3 records archived, 1 trace; 3 hot records expired."
-        judge(store, records)
+        check_archive(store, records)
         assert hot_count(store) == 0
     code, out, _ = run(capsys, "query", "SELECT record_id, complete FROM archive", "--store", sqlite_url, "--json")
     assert (code, json.loads(out)) == (0, [{"record_id": "root-2", "complete": True}])
@@ -49,6 +49,6 @@ def test_a_day_is_compacted_asked_and_expired(
     assert (code, err) == (1, "Error: 'mysql' is not an engine. Engines: duckdb, spark.\n")
 
 
-def test_why_a_day_was_not_compacted(tmp_path: Path) -> None:
+def test_the_reason_of_a_failed_compaction(tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"There is no store at .* Records stay hot until they are archived\."):
         compact_day(f"sqlite:///{tmp_path}/nowhere.db", None)

@@ -1,4 +1,5 @@
-"""Compaction by Spark: what is archived is right, once, and stays so whatever comes late, twice or at the same time."""
+"""Compaction by Spark: the archive is correct and has each record once, also with late, repeated and concurrent
+records."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact, expire
 from headwater.store.store import Store
 from tests.records.oracle import NOON
-from tests.records.spark.holding import hot_count, judge, load, stray_files
+from tests.records.spark.archive_checks import check_archive, hot_count, load, stray_files
 from tests.records.spark.test_building import ledger
 
 if TYPE_CHECKING:
@@ -27,14 +28,14 @@ TOMORROW = NOON + timedelta(days=1)
 IN_48_HOURS = NOON + timedelta(hours=48)
 
 
-def some(seed: int, roots: int) -> list[Record]:
-    """Of each record one content: conflicts are loaded as such."""
+def one_content_each(seed: int, roots: int) -> list[Record]:
+    """One content for each record: conflicts are loaded as such."""
     return list({(one.record.root_id, one.record.node_id): one.record for one in ledger(seed, roots)}.values())
 
 
 @pytest.mark.parametrize("durable_url", [pytest.param("sqlite", marks=pytest.mark.long), "postgresql"], indirect=True)
-def test_days_that_are_over_are_archived(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
-    records = some(1, 60)
+def test_past_days_are_archived(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
+    records = one_content_each(1, 60)
     with Store(durable_url) as store:
         load(store, records)
         conflict = Record(records[0].root_id, records[0].node_id, ("elsewhere",), "OTHER", "s3://x", NOON)
@@ -44,7 +45,7 @@ def test_days_that_are_over_are_archived(durable_url: str, spark: SparkSession, 
         over = [record for record in [*records, conflict] if record.day == NOON.date()]
         assert answer.days == (NOON.date(),)
         assert (answer.read, answer.archived, answer.already_there) == (len(over), len(over), 0)
-        judge(store, over)
+        check_archive(store, over)
         assert stray_files(store) == []
         run = store.run(str(answer.run_id))
         assert run.run.state == "COMPLETE"
@@ -62,7 +63,7 @@ def test_days_that_are_over_are_archived(durable_url: str, spark: SparkSession, 
         answer = compact(store, spark, everything=True, now=TOMORROW)
         assert answer.archived == len(records) + 1 - len(over)
         assert answer.rebuilt > 0
-        judge(store, [*records, conflict])
+        check_archive(store, [*records, conflict])
         assert stray_files(store) == []
         assert compact(store, spark, everything=True, now=TOMORROW).id is None
 
@@ -76,7 +77,7 @@ def chain(root: str, length: int, day: int = 0) -> list[Record]:
     ]
 
 
-def test_late_and_repeated_records_leave_one_right_archive(
+def test_late_and_repeated_records_leave_a_correct_archive(
     sqlite_url: str, spark: SparkSession, tmp_path: Path
 ) -> None:
     first = [record for root in range(20) for record in chain(f"root-{root}", 3)]
@@ -93,7 +94,7 @@ def test_late_and_repeated_records_leave_one_right_archive(
         answer = compact(store, spark, now=TOMORROW)
         assert (answer.read, answer.archived, answer.already_there) == (len(first) + 3, 3, len(first))
         assert (answer.rebuilt, answer.traces) == (1, 3)
-        judge(store, [*first, late, *other])
+        check_archive(store, [*first, late, *other])
         assert {path for path in untouched if path.startswith("records/")} <= {
             file.path for file in archive.live_files()
         }
@@ -104,10 +105,10 @@ def test_late_and_repeated_records_leave_one_right_archive(
         answer = compact(store, spark, now=TOMORROW)
         assert (answer.archived, answer.already_there, answer.traces) == (0, len(first) + 1, 0)
         assert {file.path for file in archive.live_files()} == before
-        judge(store, [*first, late, *other])
+        check_archive(store, [*first, late, *other])
 
 
-def test_what_is_not_archived_never_expires(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_unarchived_records_never_expire(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> None:
     today = NOON + timedelta(days=1)
     yesterday, of_today = chain("old", 4), chain("new", 4, day=1)
     with Store(sqlite_url) as store:
@@ -121,12 +122,12 @@ def test_what_is_not_archived_never_expires(sqlite_url: str, spark: SparkSession
         assert expire(store, now=today + timedelta(hours=48)) == len(yesterday)
         assert hot_count(store) == len(of_today) + 1
         assert compact(store, spark, day=NOON.date(), now=today).archived == 1
-        judge(store, [*yesterday, after])
+        check_archive(store, [*yesterday, after])
         assert compact(store, spark, day=date(2020, 1, 1), now=today).id is None
 
 
 @pytest.mark.parametrize("durable_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
-def test_two_compactions_at_once(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_two_concurrent_compactions(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
     records = [record for root in range(30) for record in chain(f"root-{root}", 4)]
     with Store(durable_url) as store:
         load(store, records)
@@ -152,15 +153,15 @@ def test_two_compactions_at_once(durable_url: str, spark: SparkSession, tmp_path
             one.join()
         assert faults == []
         assert sorted(answer.archived for answer in answers) == [0, len(records)]
-        judge(store, records)
+        check_archive(store, records)
         assert stray_files(store) == []
         assert [run.state for run in store.runs()] == ["COMPLETE", "COMPLETE"]
 
 
-def test_what_does_not_read_back_is_not_committed(
+def test_a_damaged_file_is_not_committed(
     sqlite_url: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file loses its last row between being written and being read back."""
+    """A file loses its last row between writing and reading back."""
     import pyarrow.parquet as pq
 
     from headwater.errors import ArchiveUnusable
@@ -188,5 +189,5 @@ def test_what_does_not_read_back_is_not_committed(
         assert {"configHash", "codeHash", "designHash"} <= {*store.run(failed.run_id).run_facets["cdme.runManifest"]}
         assert len(store.certificates(run_id=failed.run_id)) == 1
         compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW)
-        judge(store, records)
+        check_archive(store, records)
         assert stray_files(store) == []

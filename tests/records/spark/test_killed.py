@@ -1,6 +1,6 @@
-"""kill -9 in the middle of a compaction or a stream: every record is hot or archived, in the end each is archived once.
+"""kill -9 during a compaction or a stream: every record is hot or archived, and in the end each is archived once.
 
-Where it strikes is no accident: the process says what it is at, and is killed in the phase that was chosen.
+The moment is not random: the process reports its phase, and is killed in the chosen one.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from headwater.records.compaction.events import CompactionRun
 from headwater.records.intake.stream import stream
 from headwater.store.store import Store
 from tests.conftest import ROOT
-from tests.records.spark.holding import archived, hot_count, hot_keys, judge, key, load, stray_files
+from tests.records.spark.archive_checks import archived, check_archive, hot_count, hot_keys, key, load, stray_files
 from tests.records.spark.test_compaction import IN_48_HOURS, TOMORROW, chain
-from tests.records.spark.test_stream import land, request
+from tests.records.spark.test_stream import add_file, request
 from tests.support import why_missing
 from tests.support.spark_driver import LOCAL
 
@@ -46,44 +46,44 @@ PHASES = ("Reading the records", "Tracing", "Writing the traces", COMMITTING, CO
 """`committed` is between the commit and what is done after it."""
 
 
-def say(phase: str) -> None:
+def report(phase: str) -> None:
     print(phase, flush=True)
 
 
-def say_when_committed() -> None:
-    """And then stand still for a moment: nothing else is done between that and the next phase."""
+def report_commit() -> None:
+    """And then pause for a moment: nothing else happens between that and the next phase."""
     real = Archive.commit
 
     def commit(self: Archive, *arguments: object, **options: object) -> None:
         real(self, *arguments, **options)  # type: ignore[arg-type]
-        say(COMMITTED)
+        report(COMMITTED)
         time.sleep(0.3)
 
     Archive.commit = commit  # type: ignore[method-assign]
 
 
 def drive(url: str, archive: str, landing: str, settings: str) -> None:
-    """Compacts whenever it is told to by a line or, where there is a landing folder, streams what is there."""
+    """Compacts whenever a line asks for it, or streams the landing folder, if there is one."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder
     for setting in settings.split(";"):
         builder = builder.config(*setting.split("=", 1))
     spark = builder.getOrCreate()
-    say_when_committed()
-    options = CompactionOptions(on_progress=say)
+    report_commit()
+    options = CompactionOptions(on_progress=report)
     with Store(url) as store:
-        say(READY)
+        report(READY)
         for _ in sys.stdin:
             if landing:
                 stream(store, spark, landing, archive=archive, options=options).awaitTermination()
             else:
                 compact(store, spark, archive=archive, now=TOMORROW, options=options)
-            say(DONE)
+            report(DONE)
 
 
 class Driver:
-    """A process that does it, with a Spark of its own, and all of it killed at the end."""
+    """A process that does it, with its own Spark; all of it is killed at the end."""
 
     def __init__(self, url: str, archive: Path, landing: Path | None = None) -> None:
         settings = ";".join(f"{name}={value}" for name, value in LOCAL.items())
@@ -118,7 +118,7 @@ class Driver:
         self._process.stdin.flush()
 
     def until(self, phase: str) -> str:
-        """Listen until it says that it has come there, or is done; which of the two."""
+        """Waits until the process reports this phase, or is done; returns which of the two."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.strip() in (phase, DONE):
@@ -126,7 +126,7 @@ class Driver:
         raise AssertionError(f"It has ended before it came to {phase}.")
 
     def kill(self) -> None:
-        """Python, the JVM it has started and the workers of that: they are one process group."""
+        """Kills Python, its JVM and its workers: they are one process group."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for end in (self._process.stdin, self._process.stdout):
@@ -135,7 +135,7 @@ class Driver:
 
 
 def kills(phases: tuple[str, ...], count: int) -> Iterator[tuple[int, str, float]]:
-    """The number of each, the phase it is to strike in, and how long after that has begun."""
+    """The number of each kill, its phase, and the delay after the phase has begun."""
     if (reason := why_missing("java")) is not None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
     chance = random.Random(count)
@@ -144,8 +144,8 @@ def kills(phases: tuple[str, ...], count: int) -> Iterator[tuple[int, str, float
 
 
 def rounds(*quick: str) -> pytest.MarkDecorator:
-    """Each kill is a Spark of its own: ``quick`` are the phases that it strikes in where that has to be short. What is
-    left over is then done by the Spark of the tests, which is another process too."""
+    """Each kill is a Spark of its own: ``quick`` are the phases of a short run. The rest is then done by the Spark
+    of the tests, which is another process too."""
     long = pytest.param(PHASES, 60, marks=pytest.mark.long)
     return pytest.mark.parametrize(("phases", "count"), [(quick, len(quick)), long], ids=["quick", "long"])
 
@@ -164,21 +164,21 @@ def test_every_record_is_archived_once(
                 driver.begin()
                 struck.add(driver.until(phase))
                 time.sleep(after)
-            judge_none_lost(store, archive, records)
+            check_none_lost(store, archive, records)
         assert struck == set(phases)
         compact(store, spark, archive=str(archive), now=TOMORROW)
-        judge_end(store, records)
+        check_end(store, records)
 
 
-class Death(BaseException):
-    """In the place of a kill."""
+class SimulatedDeath(BaseException):
+    """Raised instead of a kill."""
 
 
 def test_every_phase_may_be_the_last(
     sqlite_url: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A compaction that does nothing any more from the beginning of a phase on, as if it was killed there. It takes no
-    Spark of its own: so each phase has its turn whenever tests run."""
+    """A compaction that does nothing from the beginning of a phase on, as if it was killed there. It needs no Spark
+    of its own, so each phase is covered in every run."""
     archive = tmp_path / "archive"
     records: list[Record] = []
     struck: list[str] = []
@@ -188,30 +188,30 @@ def test_every_phase_may_be_the_last(
             with monkeypatch.context() as patch:
                 die_at(last, patch, struck)
                 options = CompactionOptions(on_progress=dying(last, struck))
-                with pytest.raises(Death):
+                with pytest.raises(SimulatedDeath):
                     compact(store, spark, archive=str(archive), now=TOMORROW, options=options)
-            judge_none_lost(store, archive, records)
+            check_none_lost(store, archive, records)
         assert struck == list(PHASES)
         compact(store, spark, archive=str(archive), now=TOMORROW)
-        judge_end(store, records)
+        check_end(store, records)
 
 
 def dying(last: str, struck: list[str]) -> Callable[[str], None]:
-    def say(phase: str) -> None:
+    def report(phase: str) -> None:
         if phase == last:
             struck.append(phase)
-            raise Death
+            raise SimulatedDeath
 
-    return say
+    return report
 
 
 def die_at(last: str, patch: pytest.MonkeyPatch, struck: list[str]) -> None:
-    """Who is dead neither removes its files nor says that it failed; and one phase is not said."""
-    real, say = Archive.commit, dying(last, struck)
+    """A dead process neither removes its files nor reports a failure; and one phase is not reported."""
+    real, report = Archive.commit, dying(last, struck)
 
     def commit(self: Archive, *arguments: object, **options: object) -> None:
         real(self, *arguments, **options)  # type: ignore[arg-type]
-        say(COMMITTED)
+        report(COMMITTED)
 
     patch.setattr(Archive, "commit", commit)
     patch.setattr(attempts, "_discard", lambda *_: None)
@@ -226,14 +226,14 @@ def load_more(store: Store, number: int) -> list[Record]:
     return more
 
 
-def judge_none_lost(store: Store, archive: Path, records: list[Record]) -> None:
-    """Not one more and not one less; what is archived and hot as well is the same record."""
+def check_none_lost(store: Store, archive: Path, records: list[Record]) -> None:
+    """Not one more and not one less; a record that is both archived and hot is the same record."""
     expire(store, archive=str(archive), now=IN_48_HOURS)
     assert hot_keys(store) | in_archive(store) == {(r.root_id, r.node_id, r.digest) for r in records}
 
 
-def judge_end(store: Store, records: list[Record]) -> None:
-    judge(store, records)
+def check_end(store: Store, records: list[Record]) -> None:
+    check_archive(store, records)
     assert stray_files(store) == []
     expire(store, now=TOMORROW + timedelta(days=9))
     assert hot_count(store) == 0
@@ -243,14 +243,14 @@ def judge_end(store: Store, records: list[Record]) -> None:
 def test_every_line_is_archived_once(
     sqlite_url: str, spark: SparkSession, tmp_path: Path, phases: tuple[str, ...], count: int
 ) -> None:
-    """A batch that was killed is begun again under its id, by another process."""
+    """A killed batch is started again under its id, by another process."""
     archive, landing = tmp_path / "archive", tmp_path / "landing"
     records: list[Record] = []
     struck: set[str] = set()
     with Store(sqlite_url) as store:
         for number, phase, after in kills(phases, count):
             more = [record for root in range(3) for record in chain(f"{number}-{root}", 4)]
-            land(landing, f"{number}.jsonl", *map(request, more), "{no json")
+            add_file(landing, f"{number}.jsonl", *map(request, more), "{no json")
             records += more
             with Driver(sqlite_url, archive, landing) as driver:
                 driver.begin()
@@ -259,16 +259,16 @@ def test_every_line_is_archived_once(
             assert in_archive(store) <= {(r.root_id, r.node_id, r.digest) for r in records}
         assert struck == set(phases)
         stream(store, spark, str(landing), archive=str(archive)).awaitTermination()
-        judge(store, records)
+        check_archive(store, records)
         assert stray_files(store) == []
-        assert len(letters(store)) == count  # a line that was refused is given up once
+        assert len(dead_letters(store)) == count  # a line that was refused is given up once
 
 
 def in_archive(store: Store) -> set[tuple[str, str, bytes]]:
     return {key(row) for row in archived(store).to_pylist()} if Archive(store._database).exists() else set()
 
 
-def letters(store: Store) -> list[object]:
+def dead_letters(store: Store) -> list[object]:
     from headwater.records.ledger import Records
 
     return list(Records(store._database).dead_letters(limit=10_000))

@@ -12,9 +12,9 @@ import pytest
 from headwater.records.archive.archive import Archive
 from headwater.store.store import Store
 from tests.records.oracle import LoadedRecord
-from tests.records.spark.holding import judge, load, stray_files
+from tests.records.spark.archive_checks import check_archive, load, stray_files
 from tests.records.spark.test_building import chain, ledger
-from tests.records.spark.test_stream import land, request
+from tests.records.spark.test_stream import add_file, request
 from tests.support.cluster import ClusterUnavailable, SparkCluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
@@ -60,20 +60,20 @@ def cluster() -> Iterator[SparkCluster]:
 
 
 def test_executors_need_no_headwater(cluster: SparkCluster, durable_url: str, tmp_path: Path) -> None:
-    hot = only([*ledger(5, 100), *chain("deep", 60)])
-    landed = only(chain("landed", 20))
-    land(tmp_path / "landing", "a.jsonl", *map(request, landed))
+    hot = one_content_each([*ledger(5, 100), *chain("deep", 60)])
+    landed = one_content_each(chain("landed", 20))
+    add_file(tmp_path / "landing", "a.jsonl", *map(request, landed))
     with Store(durable_url) as store:
         load(store, hot)
         told = answer(cluster, durable_url, str(tmp_path))
         assert told == {"compacted": len(hot), "streamed": [len(landed)], "asked": len(hot) + len(landed)}
-        judge(store, [*hot, *landed])
+        check_archive(store, [*hot, *landed])
         assert stray_files(store) == []
         assert len(Archive(store._database).history()) == 2
 
 
-def only(loaded: list[LoadedRecord]) -> list[Any]:
-    """Of each record one content."""
+def one_content_each(loaded: list[LoadedRecord]) -> list[Any]:
+    """One content for each record."""
     return list({(one.record.root_id, one.record.node_id): one.record for one in loaded}.values())
 
 

@@ -1,4 +1,4 @@
-"""What others commit while a compaction is at work: it is done over only where that has to do with it."""
+"""Commits of others during a compaction: it starts over only if they concern it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from headwater.records.archive.attempts import CLEARING, COMMITTING
 from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact
 from tests.records.oracle import NOON
-from tests.records.spark.holding import judge, load, stray_files
+from tests.records.spark.archive_checks import check_archive, load, stray_files
 from tests.records.spark.test_compaction import TOMORROW, chain
-from tests.records.spark.test_with_roots import alone, late
+from tests.records.spark.test_with_roots import archive_one, late
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,7 +27,7 @@ READING = "Reading the records"
 
 
 class Phases:
-    """What a compaction says it does; and what is done by others at that moment, each once."""
+    """The phases that a compaction reports, and what others do at each, once."""
 
     def __init__(self, **others: Callable[[], object]) -> None:
         self.said: list[str] = []
@@ -41,10 +41,10 @@ class Phases:
 
 
 @pytest.mark.parametrize("durable_url", [pytest.param("sqlite", marks=pytest.mark.long), "postgresql"], indirect=True)
-def test_commits_of_other_roots_do_not_make_it_begin_again(
+def test_commits_of_other_roots_do_not_make_it_start_over(
     durable_url: str, spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Roots of today are traced at once, again and again, while yesterday is compacted, and one is built anew."""
+    """Roots of today are traced again and again while yesterday is compacted, and one is rebuilt."""
     ours, before = [record for root in range(6) for record in chain(f"ours-{root}", 4)], chain("before", 3)
     today = [chain(f"today-{number}", 3, day=1) for number in range(4)]
     with Lineage(durable_url) as lineage:
@@ -56,16 +56,16 @@ def test_commits_of_other_roots_do_not_make_it_begin_again(
         for root in today:
             load(lineage, root)
         phases = Phases(
-            reading=lambda: alone(records, "today-0"),
-            tracing=lambda: alone(records, "today-1"),
-            writing=lambda: alone(records, "today-2"),
-            committing=lambda: alone(records, "today-3"),
+            reading=lambda: archive_one(records, "today-0"),
+            tracing=lambda: archive_one(records, "today-1"),
+            writing=lambda: archive_one(records, "today-2"),
+            committing=lambda: archive_one(records, "today-3"),
         )
         done = compact(lineage, spark, now=TOMORROW, options=CompactionOptions(on_progress=phases))
         assert phases.said.count(READING) == 1
         assert phases.said[-2:] == [COMMITTING, CLEARING]
         assert (done.archived, done.rebuilt) == (len(ours) + 1, 1)
-        judge(lineage, [*ours, *before, missing, *(record for root in today for record in root)])
+        check_archive(lineage, [*ours, *before, missing, *(record for root in today for record in root)])
         assert stray_files(lineage) == []
         kinds = [one.kind for one in records.archive.history()]
         assert kinds == ["compaction", "root", "root", "root", "root", "compaction"]
@@ -74,14 +74,14 @@ def test_commits_of_other_roots_do_not_make_it_begin_again(
 @pytest.mark.parametrize(
     "when", ["tracing", *(pytest.param(when, marks=pytest.mark.long) for when in ("writing", "committing"))]
 )
-def test_a_commit_of_one_of_its_roots_makes_it_begin_again(
+def test_a_commit_of_one_of_its_roots_makes_it_start_over(
     sqlite_url: str, spark: SparkSession, tmp_path: Path, when: str
 ) -> None:
     ours = [record for root in range(3) for record in chain(f"ours-{root}", 4)]
     with Lineage(sqlite_url) as lineage:
         records = lineage.records.at(str(tmp_path / "archive"))
         load(lineage, ours)
-        phases = Phases(**{when: lambda: alone(records, "ours-1")})
+        phases = Phases(**{when: lambda: archive_one(records, "ours-1")})
         done = compact(
             lineage,
             spark,
@@ -91,12 +91,12 @@ def test_a_commit_of_one_of_its_roots_makes_it_begin_again(
         )
         assert phases.said.count(READING) == 2
         assert (done.read, done.archived) == (8, 8)
-        judge(lineage, ours)
+        check_archive(lineage, ours)
         assert stray_files(lineage) == []
 
 
 def test_a_file_that_both_replace_is_replaced_once(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> None:
-    """Their traces lie in one file: neither may take the other's back."""
+    """Their traces are in one file: neither may undo the other's replacement."""
     sent = [record for number in range(6) for record in chain(f"root-{number}", 3)]
     with Lineage(sqlite_url) as lineage:
         records = lineage.records.at(str(tmp_path / "archive"))
@@ -108,14 +108,14 @@ def test_a_file_that_both_replace_is_replaced_once(sqlite_url: str, spark: Spark
         of_other = Record(other, "late-2", (f"{other}-0",), "LATE", "s3://late", TOMORROW)
         load(lineage, [of_one])
         load(lineage, [of_other])
-        phases = Phases(committing=lambda: alone(records, other))
+        phases = Phases(committing=lambda: archive_one(records, other))
         compact(lineage, spark, now=TOMORROW, options=CompactionOptions(on_progress=phases))
         assert phases.said.count(READING) == 2
-        judge(lineage, [*sent, of_one, of_other])
+        check_archive(lineage, [*sent, of_one, of_other])
         assert stray_files(lineage) == []
 
 
-def test_files_are_on_disk_before_they_count(
+def test_files_are_synced_before_the_commit(
     sqlite_url: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: set[str] = set()

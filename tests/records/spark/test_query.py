@@ -1,4 +1,4 @@
-"""SQL over the ledger, by DuckDB and by Spark: the same answers, each record once, and nothing but questions."""
+"""SQL over the ledger, by DuckDB and by Spark: the same answers, each record once, and queries only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater.records.compaction.compaction import compact, expire
 from headwater.records.query.sql import QueryRows, query, query_by_spark
 from headwater.store.store import Store
 from tests.records.oracle import NOON
-from tests.records.spark.holding import load
+from tests.records.spark.archive_checks import load
 from tests.records.spark.test_compaction import IN_48_HOURS, TOMORROW, chain
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ ACTIONS = ("RAW_DATA_INPUT", "PROFILE_COMPLETE", "DQ_CHECK_PASS", "GLUE_BATCH_SP
 
 
 def calculation(root: str) -> list[Record]:
-    """One record on its way through a pipeline."""
+    """The records of one item in a pipeline."""
     nodes = [root, *(f"{root}/{action}" for action in ACTIONS)]
     return [
         Record(root, nodes[i + 1], (nodes[i],), action, f"s3://bucket/{i}", NOON + timedelta(minutes=i))
@@ -55,24 +55,24 @@ def store(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> Any:
 
 
 def engines(spark: SparkSession) -> dict[str, Callable[..., QueryRows]]:
-    """How each of them is asked. They are asked the same archive: to make one takes longer than all questions."""
+    """Both engines. They share one archive, because creating it takes longer than all queries."""
     return {
         "duckdb": query,
         "spark": lambda store, text, **options: query_by_spark(store, spark, text, **options),
     }
 
 
-def test_both_engines_answer_alike(store: Store, spark: SparkSession) -> None:
+def test_both_engines_give_the_same_answers(store: Store, spark: SparkSession) -> None:
     for ask in engines(spark).values():
-        judge_answers(store, ask)
+        check_answers(store, ask)
     # Of a node that is archived, another content is hot.
     load(store, [Record("old", "old-0", ("old",), "OTHER", "s3://b/k", NOON)])
     for ask in engines(spark).values():
-        judge_conflicts(store, ask)
+        check_conflicts(store, ask)
 
 
-def judge_answers(store: Store, ask: Callable[..., QueryRows]) -> None:
-    """As the query stands, and told that it is Athena's."""
+def check_answers(store: Store, ask: Callable[..., QueryRows]) -> None:
+    """The query unchanged, and as the dialect of Athena."""
     steps = [(f"one/{ACTIONS[-1]}", "one", action) for action in (*ACTIONS, "DATA_COMPACTION")]
     for dialect in (None, "athena"):
         answer = ask(store, ATHENA + " WHERE root_id = 'one'", dialect=dialect)
@@ -90,8 +90,8 @@ def judge_answers(store: Store, ask: Callable[..., QueryRows]) -> None:
     assert [row[:2] for row in ask(store, counted.format("hot")).rows] == [("new", 3), ("old", 2)]
 
 
-def judge_conflicts(store: Store, ask: Callable[..., QueryRows]) -> None:
-    """Both tables say so of that node, and of nothing else."""
+def check_conflicts(store: Store, ask: Callable[..., QueryRows]) -> None:
+    """Both tables show it for that node, and for no other."""
     which = "SELECT node_id, action_taken FROM {} WHERE conflict ORDER BY action_taken"
     both = (("old-0", "OTHER"), ("old-0", "STEP"))
     assert ask(store, which.format("records")).rows == both
@@ -132,7 +132,7 @@ def at(value: Any) -> datetime:
         "nonsense",
     ],
 )
-def test_only_questions(engine: str, text: str) -> None:
+def test_only_queries(engine: str, text: str) -> None:
     from headwater.records.query.statements import parse_statement
 
     with pytest.raises(QueryError):
@@ -148,7 +148,7 @@ def test_only_questions(engine: str, text: str) -> None:
         "CACHE TABLE x AS SELECT 1",
     ],
 )
-def test_only_questions_to_spark(text: str) -> None:
+def test_only_queries_on_spark(text: str) -> None:
     from headwater.records.query.statements import parse_statement
 
     with pytest.raises(QueryError):

@@ -1,4 +1,4 @@
-"""The table that the seed of the ledger shows, by its own query, out of the example's records."""
+"""The table in the original design of the ledger, by its own query, from the example's records."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CHECKED = ("DQ_CHECK_PASS", 1794700840, f"{LAKE}/checked/activity-2026-11-15.par
 
 @pytest.fixture
 def archived(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> Any:
-    """Sent, loaded and compacted, as a pipeline, a worker and the night would."""
+    """Sent, loaded and compacted, as a pipeline, a worker and the nightly compaction would."""
     lines = (ROOT / "examples" / "carbon_records.jsonl").read_text().splitlines()
     with Lineage(sqlite_url) as lineage:
         assert not lineage.records.send([json.loads(line) for line in lines]).refused
@@ -58,7 +58,7 @@ def archived(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> Any:
 
 
 def expected(location: str) -> dict[str, list[tuple[str, int, str]]]:
-    """Step by step, for each leaf: two calculations, and the file that a check has rejected."""
+    """Step by step, for each leaf: two calculations, and the file that a check rejected."""
     end = ("DATA_COMPACTION", int(COMPACTED.timestamp()), location)
     calculated = {
         f"emissions-{number}": [
@@ -74,12 +74,12 @@ def expected(location: str) -> dict[str, list[tuple[str, int, str]]]:
     return {**calculated, "activity-rejected": rejected}
 
 
-def test_the_seeds_query_gives_the_seeds_table(archived: Lineage, spark: SparkSession, tmp_path: Path) -> None:
+def test_the_query_gives_the_table(archived: Lineage, spark: SparkSession, tmp_path: Path) -> None:
     for ask in engines(spark).values():
-        judge_table(archived, ask, str(tmp_path / "archive"))
+        check_table(archived, ask, str(tmp_path / "archive"))
 
 
-def judge_table(archived: Lineage, ask: Callable[..., QueryRows], location: str) -> None:
+def check_table(archived: Lineage, ask: Callable[..., QueryRows], location: str) -> None:
     (documented,) = blocks("sql")
     asked = SEED.replace(TABLE, '"lake"."archive"')
     assert documented.strip() == SEED.replace(TABLE, "archive")

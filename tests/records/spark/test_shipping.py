@@ -1,4 +1,4 @@
-"""What is sent to executors takes nothing of ours along that is not sent too."""
+"""The modules that are sent to executors import no other module of Headwater."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headwater.records.compaction.shipping import SHIPPED_MODULES
 from tests.test_architecture import walk
 
 
-def test_what_is_sent_is_sent_whole() -> None:
+def test_sent_modules_are_complete() -> None:
     for file in files():
         for node in walk(ast.parse(file.read_text()), at_import_time=False):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []

@@ -1,4 +1,4 @@
-"""Compactions by Spark and roots that a worker archives by itself, turn by turn: one archive, and it is right."""
+"""Compactions by Spark interleaved with roots that a worker archives: one archive, and it is correct."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from headwater.records.archive.single_root import archive_root
 from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact
 from headwater.records.ledger import Records
-from tests.records.spark.holding import judge, load
-from tests.records.spark.test_compaction import TOMORROW, some
+from tests.records.spark.archive_checks import check_archive, load
+from tests.records.spark.test_compaction import TOMORROW, one_content_each
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def alone(records: Records, root: str) -> None:
+def archive_one(records: Records, root: str) -> None:
     archive_root(records.database, records.archive, root, now=records._now, within=lambda _: None)
 
 
@@ -30,14 +30,14 @@ def late(record: Record, node: str) -> Record:
 
 
 @pytest.mark.parametrize("durable_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
-def test_turn_by_turn(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
-    sent = some(3, 12)
+def test_interleaved(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
+    sent = one_content_each(3, 12)
     first, second = sent[0], next(record for record in sent if record.root_id != sent[0].root_id)
     with Lineage(durable_url) as lineage:
         records = lineage.records.at(str(tmp_path / "archive"))
         load(lineage, sent)
-        alone(records, first.root_id)
-        judge(lineage, [record for record in sent if record.root_id == first.root_id])
+        archive_one(records, first.root_id)
+        check_archive(lineage, [record for record in sent if record.root_id == first.root_id])
         answer = compact(
             lineage,
             spark,
@@ -47,13 +47,13 @@ def test_turn_by_turn(durable_url: str, spark: SparkSession, tmp_path: Path) -> 
             options=CompactionOptions(jsonl=True),
         )
         assert answer.archived == len([record for record in sent if record.root_id != first.root_id])
-        judge(lineage, sent)
+        check_archive(lineage, sent)
         sent += [late(first, "late-1"), late(second, "late-2")]
         load(lineage, sent[-2:])
-        alone(records, second.root_id)
-        judge(lineage, [*sent[:-2], sent[-1]])
+        archive_one(records, second.root_id)
+        check_archive(lineage, [*sent[:-2], sent[-1]])
         assert compact(lineage, spark, everything=True, now=TOMORROW).archived == 1
-        judge(lineage, sent)
+        check_archive(lineage, sent)
         assert {one.record.digest for one in records.find(limit=10_000)} == {record.digest for record in sent}
         traced = records.trace(second.root_id)
         assert "late-2" in {one.record_id for one in traced.traces}

@@ -26,6 +26,7 @@ class Traced:
     rows: Sequence[tuple[Values, str]]  # an output row and its out_id
     pairs: Mapping[str, Pairs]  # by the name of an occurrence
     grains: Mapping[str, str]  # by the name of an occurrence: the coarsest of its leaves
+    verified: str = ""  # the answer's own verification
 
     def without(self, name: str, out_id: str, place: Place) -> Traced:
         """A trace that misses one row: what an oracle has to notice."""
@@ -36,9 +37,10 @@ class Traced:
 GRAINS = ("exact", "group", "partition", "all", "opaque")
 
 
-def trace(frame: DataFrame, names: Collection[str], where: str | None = None) -> Traced:
-    """By Headwater. ``names`` are also the folders that the occurrences read."""
-    found = hw.trace(frame, where=where)
+def trace(frame: DataFrame, names: Collection[str], where: str | None = None, verify_limit: int = 0) -> Traced:
+    """By Headwater. ``names`` are also the folders that the occurrences read. The oracles judge without its own
+    verification, unless they ask for it."""
+    found = hw.trace(frame, where=where, verify_limit=verify_limit)
     rows = [(_plain(tuple(row)[:-1]), _id(row[-1])) for row in found.rows.collect()]
     pairs: dict[str, dict[str, set[Place]]] = {name: defaultdict(set) for name in names}
     grains = dict.fromkeys(names, "exact")
@@ -49,9 +51,10 @@ def trace(frame: DataFrame, names: Collection[str], where: str | None = None) ->
         assert len(triples) == len(set(triples)), f"pairs of {name} are not distinct"
         for out_id, file, row in triples:
             pairs[name][out_id].add((file_name(file), row))
+    verified = str(found.verified) if verify_limit else ""
     found.release()
     frozen = {name: {key: frozenset(places) for key, places in said.items()} for name, said in pairs.items()}
-    return Traced(rows, frozen, grains)
+    return Traced(rows, frozen, grains, verified)
 
 
 def _collect_pairs(found: Trace) -> list[list[tuple[str, str, int]]]:

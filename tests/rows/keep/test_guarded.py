@@ -231,7 +231,7 @@ def test_a_plan_too_large_is_said_to_be(keeping: Keeping) -> None:
     frame: Any = keeping.spark.table("items").where("k = 1")
     command = _command(keeping, frame)
     for limits, pattern in (((1, 2**20, 10), "operators; up to 1"), ((100, 100, 10), "more bytes")):
-        assert pattern in json.loads(classes.new("KeptPlan", command, *limits).describe())["problem"]
+        assert pattern in json.loads(classes.new("KeptPlan", command, None, *limits).describe())["problem"]
 
 
 def _command(keeping: Keeping, frame: Any) -> Any:

@@ -4,7 +4,7 @@ import { applyChange, columnOn, readViewState } from "./view-state";
 
 const start = new URLSearchParams({ namespace: "ns", name: "a/b?c&d" });
 
-it("reads an address, and what is no moment as none", () => {
+it("parses an address, and ignores an invalid time", () => {
   const where = readViewState(new URLSearchParams(`${start}&column=k&at=2026-11-15T00:00:00Z&hops=3`));
   expect(where.root).toEqual({ namespace: "ns", name: "a/b?c&d" });
   expect(where.on).toEqual(where.root);
@@ -15,7 +15,7 @@ it("reads an address, and what is no moment as none", () => {
   expect(readViewState(new URLSearchParams()).root).toBeNull();
 });
 
-it("writes only what is not so by itself, and back again", () => {
+it("writes only values that differ from the default, and restores them", () => {
   const other = { namespace: "ns", name: "other" };
   const words = applyChange(start, {
     on: other,
@@ -34,13 +34,13 @@ it("writes only what is not so by itself, and back again", () => {
   expect(back.toString()).toBe(start.toString());
 });
 
-it("keeps the lit column apart from the card that is looked at", () => {
+it("keeps the highlighted column separate from the selected card", () => {
   const words = applyChange(start, { column: "k", on: { namespace: "ns", name: "other" } });
   expect(readViewState(words).column).toBe("k");
   expect(columnOn(readViewState(words))).toBeNull();
 });
 
-it("leaves behind what was opened around another root", () => {
+it("drops what was opened around another root", () => {
   const words = applyChange(new URLSearchParams(`${start}&column=k&shown=all&tab=runs&at=2026-01-01T00:00:00Z`), {
     root: { namespace: "n2", name: "z" },
   });

@@ -6,14 +6,14 @@ const fields = (many: number) =>
   Array.from({ length: many }, (_, place) => ({ name: `c${place}`, type: "int", description: null }));
 
 describe("rowsOf", () => {
-  it("shows nothing while shut, and only the lit columns on a path", () => {
+  it("shows nothing while closed, and only the highlighted columns of a path", () => {
     expect(rowsOf(fields(5), 5, false, null).fields).toEqual([]);
     const rows = rowsOf(fields(5), 5, false, new Set(["c3", "gone"]));
     expect(rows.fields.map((field) => field.name)).toEqual(["c3", "gone"]);
     expect(heightOf(rows)).toBe(HEAD + 2 * ROW + FOOT);
   });
 
-  it("shows ten a page, and holds its height on the last one", () => {
+  it("shows ten per page, and keeps its height on the last one", () => {
     const first = rowsOf(fields(23), 23, true, null);
     expect([first.fields.length, first.pages, first.tools]).toEqual([10, 3, true]);
     const last = rowsOf(fields(23), 23, true, null, { page: 2, search: "" });
@@ -22,36 +22,36 @@ describe("rowsOf", () => {
     expect(rowsOf(fields(10), 10, true, null).tools).toBe(false);
   });
 
-  it("finds columns by a piece of their names", () => {
+  it("finds columns by a part of their names", () => {
     const rows = rowsOf(fields(2000), 2000, true, null, { page: 99, search: " C199 " });
     expect(rows.matches).toBe(11);
     expect(rows.page).toBe(1);
     expect(rowsOf(fields(20), 20, true, null, { page: 0, search: "none" }).fields).toEqual([]);
   });
 
-  it("has the lit columns first", () => {
+  it("has the highlighted columns first", () => {
     const rows = rowsOf(fields(30), 30, true, new Set(["c29"]));
     expect(rows.fields[0]?.name).toBe("c29");
     expect(portOf(rows, "c29")).toBe(HEAD + TOOLS + ROW / 2);
   });
 
-  it("holds room for columns that are not told yet", () => {
+  it("reserves room for columns that are not loaded yet", () => {
     expect(heightOf(rowsOf(null, 2000, true, null))).toBe(heightOf(rowsOf(fields(2000), 2000, true, null)));
   });
 });
 
-it("ends edges at the head where there is no row", () => {
+it("ends edges at the header if there is no row", () => {
   const rows = rowsOf(fields(3), 3, true, null);
   expect(portOf(rows, null)).toBe(HEAD / 2);
   expect(portOf(rows, "unknown")).toBe(HEAD / 2);
   expect(portOf(rows, "c1")).toBe(HEAD + ROW + ROW / 2);
 });
 
-it("adds columns that only edges know of", () => {
+it("adds columns that occur only in edges", () => {
   expect(fieldsOf(fields(1), ["b", "c0", "b", "a"]).map((field) => field.name)).toEqual(["c0", "a", "b"]);
 });
 
-it("tells the schema as it was", () => {
+it("has the schema as of that time", () => {
   const version = (at: string, names: string[] | null) => ({
     written_at: at,
     schema: names?.map((name) => ({ name, type: null, description: null })),

@@ -28,7 +28,7 @@ describe("litPath", () => {
     expect(edges).toHaveLength(6);
   });
 
-  it("lights every edge within it, and none past the column", () => {
+  it("highlights every edge within it, and none beyond the column", () => {
     expect(lit("a.x>b.y")).toBe(true);
     expect(lit("a.x>b.f")).toBe(true);
     expect(lit("b.f>c")).toBe(true);
@@ -45,7 +45,7 @@ describe("litPath", () => {
     expect(treeOf(set("a"), "k", [step("b.k"), step("a.k", ["b.k"])])[0]?.children).toHaveLength(1);
   });
 
-  it("begins and ends with a column that nothing is known of", () => {
+  it("begins and ends with a column without known lineage", () => {
     const alone = columnPath(set("a"), "k", [], []);
     expect(alone.nodes).toEqual([key("a")]);
     expect(alone.edges.size).toBe(0);
@@ -53,7 +53,7 @@ describe("litPath", () => {
 });
 
 describe("withPath", () => {
-  it("adds what is not known, and takes what has a say in every row for what it is", () => {
+  it("adds unknown columns, and dataset-wide dependencies", () => {
     const known = withPath(mergeColumns([[columnLink("b.f>c", "INDIRECT"), columnLink("b.y>c.k")]]), path);
     const texts = [...known.values()].map(({ from, to }) => `${from.column}>${to.column}`);
     expect(texts).toContain("x>y");
@@ -62,7 +62,7 @@ describe("withPath", () => {
 });
 
 describe("treeOf", () => {
-  it("hangs each place on the one it was come to from", () => {
+  it("attaches each node to the one from which it was reached", () => {
     const tree = treeOf(set("c"), "k", up);
     expect(tree.map((branch) => branch.ref.column)).toEqual(["y", "f"]);
     expect(tree[0]?.children.map((branch) => branch.ref.column)).toEqual(["x"]);

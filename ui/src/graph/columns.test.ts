@@ -8,7 +8,7 @@ const summary = (edges: ReturnType<typeof drawnColumns>) =>
   edges.map(({ from, to, direct }) => `${from.column}>${to.column}${direct ? "" : " dashed"}`).sort();
 
 describe("mergeColumns", () => {
-  it("knows an edge told by both its ends once, with every way", () => {
+  it("has an edge that both ends list once, with every transformation", () => {
     const edges = mergeColumns([
       [columnLink("a.x>b.y", "DIRECT", "x"), columnLink("a.x>b.y", "INDIRECT", "x > 0")],
       [columnLink("a.x>b.y", "DIRECT", "x")],
@@ -37,29 +37,29 @@ describe("drawnColumns", () => {
     ]).values(),
   ];
 
-  it("runs from row to row where both are in sight", () => {
+  it("runs from row to row if both are visible", () => {
     expect(summary(drawnColumns(edges, rows({ a: ["x", "z"], b: ["y"] })))).toEqual(["x>null dashed", "x>y", "z>y"]);
   });
 
-  it("ends at the card where the row is not in sight, and is one with others that do", () => {
+  it("ends at the card if the row is not visible, merged with other such edges", () => {
     const drawn = drawnColumns(edges, rows({ a: [], b: ["y", "q"] }));
     expect(summary(drawn)).toEqual(["null>q dashed", "null>y"]);
     expect(drawn.find((edge) => edge.to.column === "y")?.of).toHaveLength(2);
   });
 
-  it("draws nothing between shut cards, nor to cards that are not shown", () => {
+  it("draws nothing between closed cards, nor to hidden cards", () => {
     expect(drawnColumns(edges, rows({ a: [], b: [] }))).toEqual([]);
     expect(drawnColumns(edges, rows({ b: ["y"] }))).toEqual([]);
   });
 
-  it("keeps the lit path apart, and leaves out the rest that ends at cards", () => {
+  it("keeps the highlighted path separate, and omits other edges that end at cards", () => {
     const lit = (edge: { to: { column: string | null } }) => edge.to.column === null;
     const drawn = drawnColumns(edges, rows({ a: ["x", "z"], b: ["y"] }), lit);
     expect(drawn.filter((edge) => edge.lit).map((edge) => edge.to.column)).toEqual([null]);
     expect(summary(drawnColumns(edges, rows({ a: ["q"], b: [] }), lit))).toEqual([]);
   });
 
-  it("does 300 nodes and 900 edges at once", () => {
+  it("handles 300 nodes and 900 edges", () => {
     const links = Array.from({ length: 900 }, (_, place) =>
       columnLink(`n${place % 300}.c${Math.floor(place / 300)}>n${(place * 7 + 1) % 300}.c0`),
     );
@@ -76,13 +76,13 @@ describe("cover", () => {
     return edges.every(({ from, to }) => taken.has(from) || taken.has(to));
   };
 
-  it("is the hub of a star", () => {
+  it("is the centre of a star", () => {
     expect(vertexCover(Array.from({ length: 50 }, (_, place) => ({ from: "hub", to: `leaf${place}` })))).toEqual([
       "hub",
     ]);
   });
 
-  it("touches every edge, of cycles, loops and doubles too", () => {
+  it("covers every edge, including cycles, loops and duplicates", () => {
     const edges = ["a b", "b c", "c a", "c c", "a b", "d e"].map((edge) => {
       const [from = "", to = ""] = edge.split(" ");
       return { from, to };

@@ -13,7 +13,7 @@ import {
 import { endpointOf, nodeKey, shortHash } from "./names";
 import { key } from "./test-data";
 
-it("travels in an address and back", () => {
+it("is restored from its address", () => {
   let shape = expand(DEFAULT_EXPANSION, key("a"), "up", 0);
   shape = expand(shape, key("a"), "down", 8);
   shape = collapse(shape, key("b"), "up");
@@ -29,20 +29,20 @@ it("travels in an address and back", () => {
   expect(isOpen(again, key("a"))).toBe(false);
 });
 
-it("says nothing when nothing was opened, and reads nonsense as nothing", () => {
+it("is empty without opened nodes, and ignores invalid addresses", () => {
   expect(writeExpansion(DEFAULT_EXPANSION)).toBeNull();
   expect(writeExpansion(readExpansion("x-u9.<script>.-c.é-c"))).toBeNull();
   expect(writeExpansion(readExpansion(null))).toBeNull();
 });
 
-it("ends at what the server gives at most", () => {
+it("is limited to the server's maximum", () => {
   const most = expand(DEFAULT_EXPANSION, key("a"), "up", 200);
   expect(limitOf(most, key("a"), "up", 0)).toBe(400);
   expect(readExpansion(writeExpansion(most))).toEqual(most);
   expect(expand(most, key("a"), "up", 400)).toBe(most);
 });
 
-it("opens all columns, and shuts single ones again", () => {
+it("opens all columns, and closes single ones", () => {
   const all = toggleAllColumns(DEFAULT_EXPANSION);
   expect(isOpen(all, key("a"))).toBe(true);
   const but = toggleColumns(all, key("a"));
@@ -51,7 +51,7 @@ it("opens all columns, and shuts single ones again", () => {
   expect(isOpen(but, key("b"))).toBe(true);
 });
 
-it("names nodes by one word each, jobs apart from datasets", () => {
+it("gives nodes short names, jobs distinct from datasets", () => {
   const job = { type: "job" as const, namespace: "ns", name: "a" };
   expect(nodeKey(job)).not.toBe(key("a"));
   expect(endpointOf(nodeKey(job))).toEqual(job);
@@ -59,7 +59,7 @@ it("names nodes by one word each, jobs apart from datasets", () => {
   for (const nonsense of ["", "{}", "[1,2]", '["a"]', "null"]) expect(endpointOf(nonsense)).toBeNull();
 });
 
-it("marks 10,000 names apart", () => {
+it("distinguishes 10,000 names", () => {
   const marks = new Set(Array.from({ length: 10_000 }, (_, place) => shortHash(key(`warehouse/table_${place}`))));
   expect(marks.size).toBeGreaterThan(9_997);
 });

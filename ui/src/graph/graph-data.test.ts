@@ -4,14 +4,14 @@ import { around, card, columnLink, key } from "./test-data";
 
 const edge = (from: string, to: string) => edgeId(key(from), key(to));
 
-describe("what several answers tell", () => {
-  it("is each card and each edge once", () => {
+describe("merging several responses", () => {
+  it("has each card and each edge once", () => {
     const known = merge([around(["a>b", "b>c"]), around(["b>c", "c>d"])]);
     expect([...known.cards.keys()].sort()).toEqual(["a", "b", "c", "d"].map(key));
     expect([...known.edges.keys()].sort()).toEqual([edge("a", "b"), edge("b", "c"), edge("c", "d")]);
   });
 
-  it("is whole, column by column, where an answer brought the column edges", () => {
+  it("is complete by column if a response has the column edges", () => {
     const field = { name: "x", type: null, description: null };
     const brought = {
       ...around(["a>b"], [card("a", 0, 1, { schema: [field] })]),
@@ -23,7 +23,7 @@ describe("what several answers tell", () => {
     expect([...known.columns.schemas]).toEqual([[key("a"), [field]]]);
   });
 
-  it("counts an edge without any column edge as whole too: there is nothing more to ask", () => {
+  it("counts an edge without column edges as complete", () => {
     const known = merge([{ ...around(["a>b"]), column_edges: [] }]);
     expect(known.columns.whole).toEqual(new Set([edge("a", "b")]));
   });

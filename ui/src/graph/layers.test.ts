@@ -10,7 +10,7 @@ const sizes = (...keys: string[]) => new Map(keys.map((key) => [key, { width: 20
 const names = (places: Map<string, Box>) => [...places].sort(([, a], [, b]) => a.x - b.x || a.y - b.y);
 
 describe("many cards", () => {
-  it("stand at the right of what they are made of", () => {
+  it("are at the right of their sources", () => {
     const edges = ["a>b", "b>c", "a>c", "x>c"];
     const places = layeredLayout(sizes("c", "b", "a", "x"), edges.map(edge));
     for (const { from, to } of edges.map(edge)) {
@@ -20,14 +20,14 @@ describe("many cards", () => {
     expect(places.get("x")?.x).toBe(places.get("b")?.x);
   });
 
-  it("stand somewhere in cycles, with loops, doubles and edges to what is not there", () => {
+  it("have positions in cycles, with loops, duplicates and edges to missing nodes", () => {
     const edges = ["a>b", "b>c", "c>a", "c>c", "a>b", "a>gone"].map(edge);
     const places = layeredLayout(sizes("a", "b", "c", "alone"), edges);
     expect(places.size).toBe(4);
     expect(new Set(["a", "b", "c"].map((key) => places.get(key)?.x)).size).toBe(3);
   });
 
-  it("have none upon another, whatever their heights", () => {
+  it("do not overlap, whatever their heights", () => {
     const keys = Array.from({ length: 300 }, (_, place) => `n${place}`);
     const tall = new Map(keys.map((key, place) => [key, { width: 200, height: 60 + (place % 7) * 40 }]));
     const edges = keys.slice(1).map((key, place) => ({ from: `n${Math.floor(place / 3)}`, to: key }));
@@ -45,7 +45,7 @@ describe("many cards", () => {
     expect(clash).toBe(false);
   });
 
-  it("stand in the order of their parents, and so of a tree no two edges cross", () => {
+  it("are in the order of their parents, so that no edges of a tree cross", () => {
     const children = ["a", "b", "c"].flatMap((parent) => [1, 2, 3].map((number) => `${parent}${number}`));
     const edges = [...["a", "b", "c"].map((key) => `r>${key}`), ...children.map((key) => `${key[0]}>${key}`)];
     const shuffled = [...children].reverse().sort((one, other) => Number(one[1]) - Number(other[1]));
@@ -55,7 +55,7 @@ describe("many cards", () => {
     expect(order).toEqual(parents.flatMap((parent) => [parent, parent, parent]));
   });
 
-  it("are a picture without any, too", () => {
+  it("may be empty", () => {
     expect(layeredLayout(new Map(), [])).toEqual(new Map());
   });
 });

@@ -13,24 +13,24 @@ const edge = (text: string) => {
 };
 
 describe("elkGraph", () => {
-  it("asks for layers from left to right, never for network simplex", () => {
+  it("requests layers from left to right, never network simplex", () => {
     expect(OPTIONS["elk.direction"]).toBe("RIGHT");
     expect(OPTIONS["elk.layered.nodePlacement.strategy"]).toBe("LINEAR_SEGMENTS");
   });
 
-  it("leaves out doubles, loops and edges to what is not there", () => {
+  it("omits duplicates, loops and edges to missing nodes", () => {
     const graph = elkGraph(sizes("a", "b"), ["a>b", "a>b", "a>a", "a>gone", "b>a"].map(edge));
     expect(graph.edges?.map((one) => one.id)).toEqual(["n0-n1", "n1-n0"]);
   });
 
-  it("stands what is made of something at its right, in cycles too", async () => {
+  it("puts outputs at the right of their inputs, in cycles too", async () => {
     const nodes = sizes("a", "b", "c");
     const places = placesOf(nodes, await new ELK().layout(elkGraph(nodes, ["a>b", "b>c", "c>a"].map(edge))));
     expect(places.get("a")?.x).toBeLessThan(places.get("b")?.x ?? 0);
     expect(places.get("b")?.x).toBeLessThan(places.get("c")?.x ?? 0);
   });
 
-  it("lays as many nodes out as it is asked for without one upon another", async () => {
+  it("lays out any number of nodes without overlap", async () => {
     const names = Array.from({ length: 80 }, (_, place) => `n${place}`);
     const edges = names.slice(1).map((name, place) => ({ from: `n${Math.floor(place / 3)}`, to: name }));
     const nodes = sizes(...names);
@@ -49,8 +49,8 @@ describe("elkGraph", () => {
   }, 30_000);
 });
 
-describe("keeping places", () => {
-  it("moves all as one, so that the card acted on stands still", () => {
+describe("keeping positions", () => {
+  it("moves all nodes together, so that the clicked card stays in place", () => {
     const before = new Map([["b", box(500, 300)]]);
     const after = new Map([
       ["a", box(0, 0)],
@@ -62,7 +62,7 @@ describe("keeping places", () => {
     expect(withAnchor(after, new Map(), ["b"]).get("a")).toMatchObject({ x: 0, y: 0 });
   });
 
-  it("makes room below a card that grew, and only in its layer", () => {
+  it("makes room below a card that grew, only in its layer", () => {
     const places = new Map([
       ["a", box(0, 0)],
       ["b", box(0, 100)],
@@ -81,19 +81,19 @@ describe("keeping places", () => {
     );
   });
 
-  it("bounds nothing by nothing", () => {
+  it("has empty bounds without nodes", () => {
     expect(bounds([])).toEqual({ x: 0, y: 0, width: 0, height: 0 });
     expect(bounds([box(-10, 5), box(100, 200)])).toEqual({ x: -10, y: 5, width: 310, height: 275 });
   });
 });
 
 describe("route", () => {
-  it("leaves at the right and comes in at the left", () => {
+  it("leaves at the right and enters at the left", () => {
     expect(route(box(0, 0), 24, box(400, 100), 60)).toMatch(/^M200 24C.* 400 160$/);
     expect(middle(box(0, 0), 24, box(400, 100), 60)).toEqual([300, 92]);
   });
 
-  it("bends back, and around itself", () => {
+  it("bends backwards, and around its own card", () => {
     expect(route(box(400, 0), 24, box(0, 0), 24)).not.toContain("NaN");
     const own = box(0, 0);
     expect(route(own, 24, own, 60)).toContain("L");
@@ -116,19 +116,19 @@ describe("nextCard", () => {
     expect(nextCard("r", "ArrowRight", places, neighbours)).toBe("d");
   });
 
-  it("goes to what stands there where no edge leads", () => {
+  it("goes to the nearest card if no edge leads there", () => {
     expect(nextCard("u1", "ArrowRight", places, neighbours)).toBe("r");
     expect(nextCard("u1", "ArrowLeft", places, neighbours)).toBeNull();
   });
 
-  it("stays in the layer upwards and downwards", () => {
+  it("stays in the layer when moving up and down", () => {
     expect(nextCard("u1", "ArrowDown", places, neighbours)).toBe("u2");
     expect(nextCard("d", "ArrowUp", places, neighbours)).toBe("other");
     expect(nextCard("r", "ArrowDown", places, neighbours)).toBeNull();
     expect(nextCard("u1", "ArrowUp", places, neighbours)).toBeNull();
   });
 
-  it("begins somewhere, and is not led to itself by a loop", () => {
+  it("has a first card, and ignores loops", () => {
     expect(nextCard("gone", "ArrowUp", places, neighbours)).toBe("u1");
     expect(nextCard("r", "ArrowRight", new Map([["r", box(0, 0)]]), () => ["r"])).toBeNull();
     expect(isArrow("Enter")).toBe(false);

@@ -45,12 +45,12 @@ describe("linesOf", () => {
     expect(lines.every((line) => line.lit === null && line.sign === null)).toBe(true);
   });
 
-  it("lights the path and draws it on top", () => {
+  it("highlights the path and draws it on top", () => {
     const lines = linesOf(drawing(columnPath(set("b"), "x", [step("a.x")], [step("c")])));
     expect(lines.map((line) => line.lit)).toEqual([false, false, true, true]);
   });
 
-  it("marks what came and what went, drawing what is there no more", () => {
+  it("marks additions and removals, and draws removed edges", () => {
     const run = (inputs: string[], column: string) =>
       ({
         inputs: inputs.map((name) => ({ dataset: set(name) })),
@@ -93,7 +93,7 @@ describe("svgOf", () => {
     ...more,
   });
 
-  it("holds every card and every edge, around all of them", () => {
+  it("contains every card and every edge", () => {
     const svg = svgOf([card("one"), card("two", 2000)], [line(), line({ kind: "indirect", lit: false })], colours);
     expect(svg.match(/<path /g)).toHaveLength(2);
     expect(svg).toContain('stroke-dasharray="4 3" opacity="0.2"');
@@ -103,7 +103,7 @@ describe("svgOf", () => {
     expect(x + width).toBeGreaterThan(2248);
   });
 
-  it("shows names as text, whatever they hold", () => {
+  it("shows names as text, whatever they contain", () => {
     const svg = svgOf([card('</text><script>alert("1")</script>&\u0000\ud800')], [], colours);
     expect(svg).not.toContain("<script");
     expect(svg).not.toContain("\u0000");
@@ -111,13 +111,13 @@ describe("svgOf", () => {
     expect(escaped("\ud83d\ude00 \ud83d")).toBe("\ud83d\ude00 \ufffd");
   });
 
-  it("has a sign beside the colour of a difference", () => {
+  it("has a sign besides the colour of a difference", () => {
     const svg = svgOf([card("a")], [line({ sign: "+" }), line({ sign: "−" })], colours);
     expect(svg).toContain(">+</text>");
     expect(svg).toContain(">−</text>");
   });
 
-  it("is whole with nothing on it", () => {
+  it("is valid without cards", () => {
     expect(svgOf([], [], colours)).toContain("</svg>");
   });
 });
@@ -152,7 +152,7 @@ describe("impact", () => {
     expect(impactTotals([])).toEqual({ assets: 0, columns: 0, jobs: 0 });
   });
 
-  it("is a table, a line each column, that no spreadsheet computes", () => {
+  it("is a table with a line per column, without spreadsheet formulas", () => {
     const lines = impactCsv(affected).split("\r\n");
     expect(lines).toHaveLength(5);
     expect(lines[1]).toBe('1,dataset,ns,"b""<x>",\'=1+1,DIRECT,ns/j,"o,p",,,ns/b');

@@ -18,7 +18,7 @@ const line = (id: string, more: Partial<Line> = {}): Line => ({
 });
 
 describe("strokes", () => {
-  it("hold every line once, those of two cards that look alike as one", () => {
+  it("contain every line once", () => {
     const lines = [
       line("1", { d: "M1 1" }),
       line("2", { d: "M2 2" }),
@@ -40,13 +40,13 @@ describe("strokes", () => {
 describe("the line under the pointer", () => {
   const lines = [line("low"), line("high"), line("far", { d: "M500 0C510 0 510 20 520 20" })];
 
-  it("is the topmost that is touched", () => {
+  it("is the topmost one under the pointer", () => {
     expect(lineAt(lines, 10, 10, () => true)?.id).toBe("high");
     expect(lineAt(lines, 10, 10, ({ id }) => id === "low")?.id).toBe("low");
     expect(lineAt(lines, 10, 10, () => false)).toBeNull();
   });
 
-  it("is looked for only among those that are near", () => {
+  it("is searched only among near lines", () => {
     const looked: string[] = [];
     lineAt(lines, 505, 10, ({ id }) => {
       looked.push(id);

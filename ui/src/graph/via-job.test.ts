@@ -16,7 +16,7 @@ const shownAround = (known: ReturnType<typeof merge>, root: string) =>
   visibleGraph(known, { root: key(root), hops: 1, shape: DEFAULT_EXPANSION, also: [] });
 
 describe("a job between inputs and outputs", () => {
-  it("is told from datasets, from other jobs and from a job that only bears such a name", () => {
+  it("is distinguished from datasets, from other jobs and from a job with a similar name", () => {
     expect(hubJob(hub)?.name).toBe("make");
     expect(displayName(hub)).toBe("make");
     expect(hubJob({ namespace: "ns", name: hub.name })).toBeNull();
@@ -27,7 +27,7 @@ describe("a job between inputs and outputs", () => {
     expect(isViaJob({ ...edge, upstream: set("in") })).toBe(false);
   });
 
-  it("is no hop of its own: what lies behind it is shown with it", () => {
+  it("is not a hop of its own: the datasets behind it are shown with it", () => {
     const shown = shownAround(merge([aroundHub(inputs(3), ["out"])]), "out");
     expect([...shown.nodes.keys()].sort()).toEqual([...inputs(3).map(key), key("out"), hubKey].sort());
     expect(shown.edges.every((edge) => edge.viaJob)).toBe(true);
@@ -39,7 +39,7 @@ describe("a job between inputs and outputs", () => {
     expect(shown.nodes.size).toBe(5);
   });
 
-  it("says how many of its inputs are not shown, and they are asked for by way of an output", () => {
+  it("counts its hidden inputs, which are loaded through an output", () => {
     const known = merge([aroundHub(inputs(8), ["out"], 100)]);
     const shown = shownAround(known, "out");
     expect(shown.nodes.get(hubKey)?.more).toEqual({ up: 92, down: 0 });
@@ -55,7 +55,7 @@ describe("the path of a column through a job", () => {
   through.via.via_job = true;
   const path = columnPath(set("out"), "total", [through], []);
 
-  it("leads through the job's node where it is known", () => {
+  it("leads through the job's node if it is known", () => {
     const whole = withHubs(path, known);
     expect(whole.nodes).toContain(hubKey);
     expect(whole.columns.has(hubKey)).toBe(true);
@@ -66,7 +66,7 @@ describe("the path of a column through a job", () => {
     expect(drawn.map(({ from: start, viaJob }) => [start.node, viaJob])).toEqual([[hubKey, true]]);
   });
 
-  it("is drawn as such from end to end where the node is not known", () => {
+  it("is drawn from end to end if the node is not known", () => {
     expect(withHubs(path, merge([]))).toBe(path);
     const rows = new Map([key("in0"), key("out")].map((node) => [node, new Set(["total"])]));
     const columns = drawnColumns(path.edges.values(), rows, (edge) => isOnPath(path, edge));

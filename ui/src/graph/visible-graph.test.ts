@@ -35,7 +35,7 @@ describe("merge", () => {
 });
 
 describe("show", () => {
-  it("begins with one hop each way and says how many more there are", () => {
+  it("begins with one hop each way and counts the rest", () => {
     const known = merge([around(["u>r", "r>d", "d>e"], [card("u", 3, 1), card("d", 1, 5)])]);
     const shown = visibleGraph(known, view("r"));
     expect(names(shown)).toEqual(["d", "r", "u"]);
@@ -44,7 +44,7 @@ describe("show", () => {
     expect(shown.edges).toHaveLength(2);
   });
 
-  it("goes farther with more hops, each way only onwards", () => {
+  it("goes farther with more hops, without turning back", () => {
     const known = merge([around(["u>r", "u>x", "r>d", "d>e", "y>d"])]);
     expect(names(visibleGraph(known, view("r", { hops: 2 })))).toEqual(["d", "e", "r", "u"]);
   });
@@ -79,12 +79,12 @@ describe("show", () => {
     expect(shown.nodes.get(key("a"))?.more).toEqual({ up: 0, down: 0 });
   });
 
-  it("shows what is asked for beside, without its neighbours", () => {
+  it("shows additional nodes without their neighbours", () => {
     const known = merge([around(["r>d"]), around(["x>y", "y>z"])]);
     expect(names(visibleGraph(known, view("r", { also: [key("y"), key("unknown")] })))).toEqual(["d", "r", "y"]);
   });
 
-  it("stops when the picture is full, and says so", () => {
+  it("stops when the graph is full, and reports it", () => {
     const many = Array.from({ length: 600 }, (_, place) => `r>d${place}`);
     const also = many.map((edge) => key(edge.slice(2)));
     const shown = visibleGraph(merge([around(many)]), view("r", { also }));
@@ -94,13 +94,13 @@ describe("show", () => {
 });
 
 describe("wanted", () => {
-  it("asks nothing while the first answer has it all", () => {
+  it("requests nothing if the first response is complete", () => {
     const answer = around(["u>r", "r>d"]);
     const ofRoot = new Set(answer.nodes.map((one) => key(one.endpoint.name)));
     expect(missingNeighbourhoods(visibleGraph(merge([answer]), view("r")), ofRoot)).toEqual([]);
   });
 
-  it("asks for a side that was opened, and for more of it", () => {
+  it("requests an opened side, and more of it", () => {
     const answer = around(["r>d"], [card("d", 1, 20)]);
     const ofRoot = new Set([key("r"), key("d")]);
     const once = expand(DEFAULT_EXPANSION, key("d"), "down", 0);
@@ -113,7 +113,7 @@ describe("wanted", () => {
     ]);
   });
 
-  it("asks around what another answer brought: there may be edges to what was shown before", () => {
+  it("requests the neighbourhood of new nodes: there may be edges to shown ones", () => {
     const [first, second] = [around(["r>d"], [card("d", 1, 1)]), around(["d>e"], [card("e", 2, 0)])];
     const shown = visibleGraph(
       merge([second, first]),
@@ -122,7 +122,7 @@ describe("wanted", () => {
     expect(missingNeighbourhoods(shown, new Set([key("r"), key("d")])).map((one) => one.key)).toContain(key("e"));
   });
 
-  it("is never taken back, and is the same list when nothing is new", () => {
+  it("only grows, and is the same list without changes", () => {
     const requests = [{ key: "a", limit: 40 }];
     expect(withRequests(requests, [])).toBe(requests);
     expect(withRequests(requests, [{ key: "a", limit: 8 }])).toBe(requests);

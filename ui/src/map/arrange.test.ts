@@ -19,7 +19,7 @@ function makeMap(namespaces: number, datasetsEach: number, edges: number): MapDa
 }
 
 describe("the map", () => {
-  it("gives every dataset a seat of its own", () => {
+  it("gives every dataset its own position", () => {
     const positions = initialPositions(makeMap(12, 40, 0));
     expect(positions).toHaveLength(480);
     expect(new Set(positions.map((spot) => `${spot.x} ${spot.y}`)).size).toBe(480);
@@ -50,7 +50,7 @@ describe("the map", () => {
     expect(positions.every((spot) => Number.isFinite(spot.x) && Number.isFinite(spot.y))).toBe(true);
   });
 
-  it("has nothing to arrange in an empty estate", () => {
+  it("is empty without datasets", () => {
     expect(arrange({ namespaces: [], datasets: [], edges: [] })).toEqual([]);
   });
 });

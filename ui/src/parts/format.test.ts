@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fitName, lastSegmentStart } from "./format";
 
-describe("a name that has too little room", () => {
+describe("a name without enough room", () => {
   const path = "/warehouse/lake/raw/activity";
 
   it("keeps whole segments from its end", () => {
@@ -13,13 +13,13 @@ describe("a name that has too little room", () => {
     expect(fitName(path, 9)).toBe("activity");
   });
 
-  it("loses the end of its last segment only where that alone is too long", () => {
+  it("truncates its last segment only if that alone is too long", () => {
     expect(fitName(path, 6)).toBe("activ…");
     expect(fitName("x".repeat(10_000), 6)).toBe("xxxxx…");
     expect(fitName("lake/raw/", 5)).toBe("raw/");
   });
 
-  it("never cuts a character in two", () => {
+  it("never splits a character", () => {
     for (let most = 3; most < 20; most += 1) {
       const text = fitName("😀".repeat(40), most);
       expect(text.length).toBeLessThanOrEqual(most);
@@ -27,7 +27,7 @@ describe("a name that has too little room", () => {
     }
   });
 
-  it("knows where its last segment begins", () => {
+  it("finds the beginning of its last segment", () => {
     expect([path, "orders", "lake/raw/", "/"].map(lastSegmentStart)).toEqual([20, 0, 5, 0]);
   });
 });

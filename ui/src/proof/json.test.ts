@@ -24,10 +24,10 @@ const NUMBERS = [
   ["-1e300", "-1e+300"],
 ];
 
-describe("JSON as Python writes it again", () => {
+describe("JSON as Python formats it", () => {
   it.each(NUMBERS)("%s is %s", (text, written) => expect(sortedJson(parse(text))).toBe(written));
 
-  it("sorts members by code points, escapes all but ASCII, and takes the last of two alike", () => {
+  it("sorts members by code points, escapes all but ASCII, and uses the last of duplicates", () => {
     const text =
       '{"\\uff5e":1,"\\ud83d\\ude00":2,"\\ud800":3,"\\ud83d":4, "a":[1,2.50],' +
       '"A":{"é":"\\u007f\\u0080\\u2028\\n\\u0001/\\/"},"a":[true,null, 1e3]}';
@@ -37,7 +37,7 @@ describe("JSON as Python writes it again", () => {
     );
   });
 
-  it("sorts characters that share their first half by the second", () => {
+  it("sorts characters with the same high surrogate by the low one", () => {
     expect(sortedJson(parse('{"😁":1,"😀":2}'))).toBe('{"\\ud83d\\ude00":2,"\\ud83d\\ude01":1}');
   });
 

@@ -55,7 +55,7 @@ describe("the tree of RFC 6962", () => {
     for (const [size, wanted] of ROOTS.entries()) expect(hex(await root(leaves.slice(0, size)))).toBe(wanted);
   });
 
-  it("leads from every leaf of every size to the root, and from no other place", async () => {
+  it("proves every leaf of every size, and no other position", async () => {
     const leaves = await numbered(MOST);
     for (let size = 1; size <= MOST; size++) {
       const tree = leaves.slice(0, size);
@@ -72,7 +72,7 @@ describe("the tree of RFC 6962", () => {
     }
   }, 60_000);
 
-  it("goes on from every size to every other, and from no other root", async () => {
+  it("proves every extension, and from no other root", async () => {
     const leaves = await numbered(MOST);
     const tops = await Promise.all(Array.from({ length: MOST + 1 }, (_, size) => root(leaves.slice(0, size))));
     for (let after = 1; after <= MOST; after++) {

@@ -69,7 +69,7 @@ export function readCheckpoint(text: string): Checkpoint {
   const [origin = "", size = "", encoded = "", end, ...more] = text.split("\n");
   const root = unbase64(encoded);
   if (!origin || !/^(0|[1-9]\d*)$/.test(size) || end !== "" || more.length > 0 || root?.length !== 32) {
-    throw new InvalidNote("it is not a checkpoint: name, size and root, a line each");
+    throw new InvalidNote("it is not a checkpoint: name, size and root, one per line");
   }
   if (!Number.isSafeInteger(Number(size))) throw new InvalidNote("its size exceeds what this browser can count");
   return { origin, size: Number(size), root };
@@ -80,7 +80,7 @@ export async function readKey(vkey: string): Promise<Key> {
   const [name = "", id = "", ...rest] = vkey.split("+");
   const data = unbase64(rest.join("+"));
   if (!isName(name) || data === null || data.length !== 33 || data[0] !== ED25519 || (await keyId(name, data)) !== id) {
-    throw new InvalidNote("the key is not one of Ed25519, of the form NAME+ID+KEY");
+    throw new InvalidNote("the key is not an Ed25519 key of the form NAME+ID+KEY");
   }
   return { vkey, name, id, public: data.slice(1) };
 }

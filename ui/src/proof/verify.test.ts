@@ -26,7 +26,7 @@ async function failing(content: Bytes): Promise<string[]> {
 describe("the example of docs/proof-format.md", () => {
   const bundle = readBundle(CONTENT);
 
-  it("holds, and every step compared something", async () => {
+  it("verifies, and every step compares something", async () => {
     const verification = await verifyBundle(CONTENT, {
       keys: [example.bundle.log.key],
       certificates: example.values.certificates,
@@ -41,7 +41,7 @@ describe("the example of docs/proof-format.md", () => {
     expect(hex(verification.checkpoint?.root as Bytes)).toBe(example.values.checkpoint.root);
   });
 
-  it("has the values on the way", async () => {
+  it("has the intermediate values", async () => {
     const all = [bundle.entries, bundle.chain, bundle.keys, bundle.upstream.map((one) => one.certificate)].flat();
     for (const value of example.values.entries) {
       const original = all.find(({ entry }) => entry.seq === value.seq);
@@ -57,7 +57,7 @@ describe("the example of docs/proof-format.md", () => {
     expect(steps.map((step) => step.holds)).toEqual([true, true, false]);
   });
 
-  it("is refused where the certificate that was shown is another", async () => {
+  it("is refused if the shown certificate is another", async () => {
     const [id = ""] = Object.keys(example.values.certificates);
     const { steps } = await verifyBundle(CONTENT, { certificates: { [id]: "00".repeat(32) } });
     expect(steps.map((step) => step.holds)).toEqual([false, true, true]);
@@ -81,7 +81,7 @@ describe("a changed file", () => {
     expect(await failing(content)).toEqual(["hash"]);
   });
 
-  it("fails at the inclusion of a certificate that says something else, and at the links to it", async () => {
+  it("fails at the inclusion of a changed certificate, and at the links to it", async () => {
     const content = changed((bundle) => {
       for (const { entry } of bundle.entries) entry.details = entry.details.replace('"holds":true', '"holds":false');
     });
@@ -97,7 +97,7 @@ describe("a changed file", () => {
     expect(await failing(content)).toEqual(["inclusion"]);
   });
 
-  it("fails at the checkpoint where the signature or a key is another", async () => {
+  it("fails at the checkpoint with another signature or key", async () => {
     const other = changed((bundle) => {
       bundle.log.checkpoint = bundle.log.checkpoint.replace(/.{8}=\n$/, "AAAAAAA=\n");
     });
@@ -108,11 +108,11 @@ describe("a changed file", () => {
     expect(await failing(older)).toEqual(["checkpoint"]);
   });
 
-  it("fails where an event is left out", async () => {
+  it("fails without an event", async () => {
     expect(await failing(changed((bundle) => bundle.events.pop()))).toContain("hash");
   });
 
-  it("is not read where it is not a bundle, or has something added", async () => {
+  it("is refused if it is not a bundle, or has additional members", async () => {
     for (const text of [
       "",
       "{}",
@@ -127,7 +127,7 @@ describe("a changed file", () => {
   });
 });
 
-describe("a checkpoint of a second place", () => {
+describe("a checkpoint of an anchor", () => {
   const bundle = readBundle(CONTENT);
   const signed: Checkpoint = { ...example.values.checkpoint, root: bytesOf(example.values.checkpoint.root) };
 
@@ -136,7 +136,7 @@ describe("a checkpoint of a second place", () => {
     expect(step.findings.filter((finding) => !finding.holds)).toEqual([]);
   });
 
-  it("shows an earlier state of the log that went on", async () => {
+  it("is an earlier state of the log", async () => {
     const key = bundle.keys.at(-1) as Bundle["keys"][0];
     const requested: number[] = [];
     const step = await checkAnchor(earlier(key.entry.details), bundle, signed, async (...sizes) => {
@@ -150,7 +150,7 @@ describe("a checkpoint of a second place", () => {
     ]);
   });
 
-  it("shows that the log is another, or shorter than it was", async () => {
+  it("detects another log, or a truncated one", async () => {
     const other = bundle.checkpoint.replaceAll("headwater.log/", "headwater.log/f");
     expect((await checkAnchor(other, bundle, signed, NO_PATH)).holds).toBe(false);
     const longer = bundle.checkpoint.replace(/\n\d+\n/, "\n99\n");
@@ -159,7 +159,7 @@ describe("a checkpoint of a second place", () => {
     expect((await checkAnchor("five words\nand a line", bundle, signed, NO_PATH)).holds).toBe(false);
   });
 
-  it("takes a key, too", async () => {
+  it("may be a key", async () => {
     expect((await checkAnchor(bundle.key, bundle, signed, NO_PATH)).holds).toBe(true);
     expect((await checkAnchor("name+00000000+AAAA", bundle, signed, NO_PATH)).holds).toBe(false);
   });

@@ -45,13 +45,13 @@ describe("a real root", () => {
     ]);
     expect(real.records).toBe(8);
   });
-  it("has ends, which are no records", () => {
+  it("has final steps, which are not records", () => {
     const forest = forestOf(real);
     expect(forest.nodes.has("FINISHED")).toBe(false);
     expect(forest.nodes.get("emissions-1")).toMatchObject({ end: "finished" });
     expect(forest.nodes.get("batch-1")?.end).toBeNull();
   });
-  it("is cut to the branches on which something was done", () => {
+  it("is limited to the branches with an action", () => {
     const failed = filterByAction(real, "DQ_CHECK_FAIL");
     expect(outline(forestOf(failed)).map((line) => line.trim())).toEqual([
       "activity-2026-11-15.csv",
@@ -62,7 +62,7 @@ describe("a real root", () => {
     expect(failed.records).toBe(3);
     expect(filterByAction(real, "NEVER").branches).toEqual([]);
   });
-  it("tells what was done, each record once", () => {
+  it("lists the actions, each record once", () => {
     expect(actionsOf(real).slice(0, 2)).toEqual([
       ["CALCULATION_COMPLETE", 2],
       ["GLUE_BATCH_SPLIT", 2],
@@ -71,36 +71,36 @@ describe("a real root", () => {
 });
 
 describe("what is not a tree", () => {
-  it("shows a record with two parents once, and mentions it at the other", () => {
+  it("shows a record with two parents once, with a reference at the other", () => {
     const forest = forestOf(traceOf({ a: ["r"], b: ["r"], both: ["a", "b"] }));
     expect(outline(forest).sort()).toEqual(["r", " a", "  both", " b", "  both*"].sort());
     expect(ancestorsOf(forest, "both")).toEqual(["a", "r"]);
   });
-  it("has a place for parents that nobody recorded", () => {
+  it("shows parents that were never recorded", () => {
     const forest = forestOf(traceOf({ a: ["r"], lost: ["gone"] }, { orphans: ["gone"] }));
     expect(outline(forest)).toEqual(["r", " a", "gone", " lost"]);
     expect(forest.nodes.get("gone")?.step).toBeNull();
   });
-  it("opens a cycle at one place and comes to an end", () => {
+  it("opens a cycle at one node and ends", () => {
     const forest = forestOf(traceOf({ a: ["b"], b: ["a"] }, { cycle: ["a", "b"] }));
     const lines = outline(forest);
     expect(lines).toHaveLength(4);
     expect(lines.filter((line) => line.endsWith("*"))).toHaveLength(1);
     expect([...forest.nodes.values()].filter((node) => node.onCycle)).toHaveLength(2);
   });
-  it("takes a root that is a record, and its own parent", () => {
+  it("accepts a root that is a record, and its own parent", () => {
     const forest = forestOf(traceOf({ r: ["r"], a: ["r"] }));
     expect(outline(forest)).toEqual(["r", " a"]);
     expect(forest.nodes.get("r")?.step?.action).toBe("DO");
   });
-  it("keeps what was recorded otherwise, and marks a branch without end", () => {
+  it("keeps conflicting records, and marks a branch without a final step", () => {
     const conflicts = [{ node_id: "a", others: [{ node_id: "a", action_taken: "OTHER", parent_id: "x" }] }];
     const traces = [{ record_id: "a", lineage: [{ node_id: "a", parent_id: "r", action_taken: "DO" }] }];
     const node = forestOf(readTrace({ root_id: "r", traces, conflicts })).nodes.get("a");
     expect(node?.conflicts[0]).toMatchObject({ action: "OTHER", parents: ["x"] });
     expect(node?.end).toBe("open");
   });
-  it("lives with anything", () => {
+  it("accepts any content", () => {
     expect(outline(forestOf(readTrace({ root_id: "r", traces: [null, { lineage: 3 }] })))).toEqual(["r"]);
     expect(readTrace(null).branches).toEqual([]);
     expect(readRecord({ recordedAt: 0, archived: true })).toMatchObject({
@@ -112,13 +112,13 @@ describe("what is not a tree", () => {
 
 describe("big roots", () => {
   const wide = forestOf(traceOf(Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`n${at}`, ["r"]]))));
-  it("show their first records, and how many are left", () => {
+  it("show their first records, and count the rest", () => {
     const lines = treeRows(wide, initiallyOpen(wide), new Map());
     expect(lines).toHaveLength(1 + PAGE + 1);
     expect(lines.at(-1)).toMatchObject({ left: 10_000 - PAGE });
     expect(treeRows(wide, initiallyOpen(wide), new Map([["r", 2 * PAGE]]))).toHaveLength(2 + 2 * PAGE);
   });
-  it("may be as deep as they are long", () => {
+  it("may be arbitrarily deep", () => {
     const deep = forestOf(
       traceOf(Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`n${at}`, [at ? `n${at - 1}` : "r"]]))),
     );

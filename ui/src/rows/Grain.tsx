@@ -1,3 +1,4 @@
+import type { Schemas } from "../api/client";
 import { Badge } from "../parts/Badge";
 import { GRAINS } from "./steps";
 
@@ -25,6 +26,24 @@ export function Grain({ of, blurred = false }: { of: string; blurred?: boolean }
     </span>
   );
 }
+
+/** Whether the query, run on the returned rows alone, gave the traced rows again. */
+export function Verified({ of }: { of: Schemas["VerifiedRows"] | undefined }) {
+  if (of === undefined) return null;
+  const [tone, icon, word] = VERIFIED[of.answer];
+  return (
+    <p className="row wrap">
+      <Badge tone={tone} icon={icon} word={word} />
+      {of.reason !== null && <span className="dim">{of.reason}</span>}
+    </p>
+  );
+}
+
+const VERIFIED = {
+  yes: ["good", "check", "Verified by running the query on these rows"],
+  no: ["bad", "alert", "Not verified"],
+  "not tried": ["dim", "unknown", "Not verified"],
+} as const;
 
 export function Notes({ of }: { of: readonly string[] }) {
   if (of.length === 0) return null;

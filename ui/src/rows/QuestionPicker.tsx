@@ -69,5 +69,5 @@ function columnNames(columns: readonly string[]): string {
 }
 
 function unavailableReason(way: { reason: string | null }): string {
-  return way.reason ?? "No row data was kept for this dataset.";
+  return way.reason ?? "No row data was stored for this dataset.";
 }

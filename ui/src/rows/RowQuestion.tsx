@@ -76,8 +76,9 @@ export function RowQuestion({ question, can, go }: { question: Question; can: Ro
       ) : null}
       {ways.every((way) => !way.possible) && (
         <Empty>
-          No row data was kept for this dataset. A job that runs with <code>rows="key"</code> keeps what Spark needs to
-          answer row queries, one with <code>rows="full"</code> keeps pair tables, which answer immediately.
+          No row data was stored for this dataset. A job that runs with <code>rows="key"</code> stores its query, which
+          Spark runs again to answer row queries; one with <code>rows="full"</code> also stores pair tables, which
+          answer immediately.
         </Empty>
       )}
     </>

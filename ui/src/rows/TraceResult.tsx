@@ -5,7 +5,7 @@ import { countOf } from "../parts/format";
 import { Empty } from "../parts/QueryResult";
 import { columnsOf, ownNames } from "./columns";
 import { conditionFor } from "./conditions";
-import { Notes } from "./Grain";
+import { Notes, Verified } from "./Grain";
 import { links as linksOf, type RowAvailability, relatedDatasets, type TracedRows as TracedAnswer } from "./queries";
 import type { Question } from "./question";
 import { RowCard } from "./RowCard";
@@ -51,6 +51,7 @@ export function TraceResult({
         </section>
       )}
       <Notes of={answer.notes} />
+      <Verified of={answer.verified} />
       {!everything && (
         <section className="column" aria-label="Source rows">
           <h2>{one ? "Source rows of this row" : `Source rows of all ${countOf(answer.count, "row")}`}</h2>

@@ -26,9 +26,14 @@ export function WhyNotResult({ answer, question }: { answer: WhyNotAnswer; quest
   const [only] = answer.rows;
   return (
     <div className="column answer">
-      <section className={`verdict ${answer.reached ? "good" : answer.exists ? "bad" : "warn"}`} aria-label="Verdict">
+      <section
+        className={`verdict ${answer.reached ? "good" : answer.exists && answer.reached === false ? "bad" : "warn"}`}
+        aria-label="Verdict"
+      >
         {answer.reached ? (
           <Badge tone="good" icon="check" word="Found" />
+        ) : answer.reached === null ? (
+          <Badge tone="warn" icon="unknown" word="Not known" />
         ) : answer.exists ? (
           <Badge tone="bad" icon="stop" word="Dropped" />
         ) : (

@@ -7,7 +7,7 @@ const [first] = stepsBack(tracedBySpark);
 const rows = first?.rows ?? [];
 
 describe("the columns that mattered", () => {
-  it("are those that lineage knows to have gone into what was made", () => {
+  it("are those with lineage to the output", () => {
     const columns = columnsOf(rows, between(links, emissions, daily));
     expect(firstOf(columns).map((column) => column.name)).toEqual(["day", "country", "kg"]);
     expect(columns.find((column) => column.name === "kg")).toMatchObject({
@@ -18,7 +18,7 @@ describe("the columns that mattered", () => {
     expect(columns.find((column) => column.name === "day")).toMatchObject({ part: "carried", numeric: false });
     expect(columns.find((column) => column.name === "site")?.part).toBeNull();
   });
-  it("tell what only decided from what was handed on", () => {
+  it("distinguish indirect from direct columns", () => {
     const of = [{ fuel: "gas", kg_per_unit: 1.9, _file: "f", _row: 0 }];
     const columns = columnsOf(of, between(links, factors, emissions));
     expect(columns.map(({ name, part }) => [name, part])).toEqual([
@@ -28,7 +28,7 @@ describe("the columns that mattered", () => {
       ["_row", null],
     ]);
   });
-  it("are also what a row is known by, unless that is all it has", () => {
+  it("include the identifying columns, unless there are no others", () => {
     const columns = columnsOf(rows, between(links, emissions, daily));
     expect(firstOf(columns, ["activity_id"]).map((column) => column.name)).toEqual([
       "activity_id",
@@ -38,19 +38,19 @@ describe("the columns that mattered", () => {
     ]);
     expect(firstOf(columns, ownNames(rows))).toHaveLength(3);
   });
-  it("are the data's own where nothing is known", () => {
+  it("are those of the data without lineage", () => {
     const columns = columnsOf([{ a: 1, __hw_i0: 2, _file: "f", _row: 0, out_id: "x" }], []);
     expect(firstOf(columns).map((column) => column.name)).toEqual(["a"]);
     expect(columns).toHaveLength(5);
   });
-  it("say on the other side how they were computed", () => {
+  it("have their logic in the output", () => {
     const [step] = stepsForward(forward);
     const columns = columnsOf(step?.rows ?? [], between(links, activity, emissions), "downstream");
     expect(columns.find((column) => column.name === "kg")?.how).toEqual(["amount * kg_per_unit"]);
   });
 });
 
-it("tells how a column was made", () => {
+it("shows the logic of a column", () => {
   expect(madeBy(links, "kg")).toEqual(["amount * kg_per_unit", "sum(kg)"]);
   expect(madeBy(between(links, emissions, daily), "kg")).toEqual(["sum(kg)"]);
 });

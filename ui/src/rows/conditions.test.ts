@@ -3,17 +3,17 @@ import { conditionFor, countDistinct, identifyingColumns, mentionedColumns } fro
 import { parseExactJson } from "./exact-json";
 import type { Row } from "./values";
 
-describe("naming rows", () => {
-  it("writes one row by its values", () => {
+describe("identifying rows", () => {
+  it("identifies one row by its values", () => {
     expect(conditionFor([{ day: "2026-11-13", n: 3, ok: true, none: null }], ["day", "n", "ok", "none"])).toEqual({
       condition: "day = '2026-11-13' AND n = 3 AND ok = TRUE AND none IS NULL",
       taken: 1,
     });
   });
-  it("writes texts and names that hold quotes", () => {
+  it("escapes texts and names with quotes", () => {
     expect(conditionFor([{ "a`b": "it's \\ so" }], ["a`b"])?.condition).toBe("`a``b` = 'it''s \\\\ so'");
   });
-  it("says once what all of them share, and lists the rest", () => {
+  it("states common values once, and lists the rest", () => {
     const rows = [1, 2, 2].map((id) => ({ country: "DE", id }));
     expect(conditionFor(rows, ["country", "id"])?.condition).toBe("country = 'DE' AND id IN (1, 2)");
     const mixed = [
@@ -25,7 +25,7 @@ describe("naming rows", () => {
     );
     expect(conditionFor([{ a: null }, { a: 1 }], ["a"])?.condition).toBe("a IS NULL OR a = 1");
   });
-  it("takes no more than the server reads, and says how many", () => {
+  it("is limited to the server's maximum, and reports the number", () => {
     const rows = Array.from({ length: 5000 }, (_, id) => ({ id, other: `o${id}` }));
     const wide = conditionFor(rows, ["id", "other"]);
     expect(wide?.taken).toBeLessThan(200);
@@ -34,24 +34,24 @@ describe("naming rows", () => {
     expect(narrow?.taken).toBeGreaterThan(500);
     expect(narrow?.condition.length).toBeLessThan(10_000);
   });
-  it("gives up on what cannot be written", () => {
+  it("returns nothing for values that cannot be written", () => {
     expect(conditionFor([{ list: [1] }], ["list"])).toBeNull();
     expect(conditionFor([], ["a"])).toBeNull();
     expect(conditionFor([{ a: 1 }], [])).toBeNull();
   });
-  it("keeps a number that is longer than ours", () => {
+  it("keeps a number beyond the range of doubles", () => {
     const [row] = parseExactJson('[{"id": 8311776547559383231}]') as Row[];
     expect(conditionFor([row ?? {}], ["id"])?.condition).toBe("id = 8311776547559383231");
   });
 });
 
-describe("telling rows apart", () => {
+describe("distinguishing rows", () => {
   const rows = [1, 2, 3].map((id) => ({ site: `s${id % 2}`, id, fuel: "gas" }));
-  it("takes few columns", () => {
+  it("uses few columns", () => {
     expect(identifyingColumns(rows, ["site", "id", "fuel"])).toEqual(["id"]);
     expect(identifyingColumns([rows[0] ?? {}], ["site", "id", "fuel"])).toHaveLength(1);
   });
-  it("takes as many as it needs", () => {
+  it("uses as many as needed", () => {
     const both = [
       { a: 1, b: 1 },
       { a: 1, b: 2 },
@@ -62,12 +62,12 @@ describe("telling rows apart", () => {
   });
 });
 
-describe("what a condition speaks of", () => {
+describe("the columns of a condition", () => {
   const columns = ["kg", "records", "odd name"];
   it("finds words and quoted names, whatever their case", () => {
     expect(mentionedColumns("KG > 3 and `odd name` = 1", columns)).toEqual(["kg", "odd name"]);
   });
-  it("passes texts over", () => {
+  it("skips string literals", () => {
     expect(mentionedColumns("day = 'kg' and x = 'it''s records' or y = \"kg\"", columns)).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ it("reads what it writes", () => {
   expect(read(query)).toEqual(question);
 });
 
-it("takes no nonsense", () => {
+it("refuses invalid JSON", () => {
   expect(read("namespace=file")).toBeNull();
   expect(read("name=a&ask=what&depth=-3&open=x~1")).toMatchObject({ ask: null, depth: null, open: ["1"] });
 });

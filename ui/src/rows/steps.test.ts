@@ -6,14 +6,14 @@ const outline = (steps: RowStep[] | null): unknown =>
   steps?.map((step) => [step.place, step.dataset.split("/").at(-1), step.count, outline(step.next)]);
 
 describe("steps back", () => {
-  it("has one step for each source that pair tables tell of, and does not know how it goes on", () => {
+  it("has one step per source in the pair tables, without further steps", () => {
     expect(outline(stepsBack(traced))).toEqual([["0", "daily_emissions", 5, undefined]]);
     const [step] = stepsBack(traced);
     expect(step?.grain).toBe("exact");
     expect(step?.rows).toHaveLength(3);
     expect(step?.passed.map((pass) => pass.job)).toEqual(["carbon/report"]);
   });
-  it("goes through the jobs that Spark went through", () => {
+  it("follows the jobs that Spark traced", () => {
     expect(outline(stepsBack(tracedBySpark))).toEqual([
       [
         "0",
@@ -29,16 +29,16 @@ describe("steps back", () => {
     const [first] = stepsBack(tracedBySpark);
     expect(first?.next?.[0]?.passed.map((pass) => pass.job)).toEqual(["carbon/emissions"]);
   });
-  it("hangs under the place from which it was asked on", () => {
+  it("is attached to the step from which it was continued", () => {
     expect(stepsBack(traced, "0.1").map((step) => step.place)).toEqual(["0.1.0"]);
   });
-  it("lives with an answer that lacks its lists", () => {
+  it("accepts a response without its lists", () => {
     expect(stepsBack({} as never)).toEqual([]);
     expect(stepsForward({ reached: [{}] } as never)[0]).toMatchObject({ rows: [], count: 0, next: [] });
   });
 });
 
-describe("steps onward", () => {
+describe("forward steps", () => {
   it("follows the rows from dataset to dataset", () => {
     expect(outline(stepsForward(forward))).toEqual([
       ["0", "emissions", 2, [["0.0", "daily_emissions", 2, [["0.0.0", "report_by_country", 1, []]]]]],
@@ -46,12 +46,12 @@ describe("steps onward", () => {
   });
 });
 
-describe("the way of the jobs", () => {
+describe("the chain of jobs", () => {
   const pass = (run: string, hour: number) => ({ run, job: run, completed: `2026-11-17T0${hour}:00:00+00:00` });
   it("names each run once", () => {
     expect(jobsPassed([pass("a", 1)], [pass("a", 1), pass("b", 2)]).map((each) => each.run)).toEqual(["a", "b"]);
   });
-  it("tells a source that has been written again since it was read", () => {
+  it("marks a source that was rewritten after it was read", () => {
     expect(isLater([pass("writer", 1)], [pass("reader", 2)])).toBe(false);
     expect(isLater([pass("writer", 3)], [pass("reader", 2)])).toBe(true);
     expect(isLater([], [pass("reader", 2)])).toBe(false);
@@ -59,11 +59,11 @@ describe("the way of the jobs", () => {
 });
 
 describe("names in one text", () => {
-  it("takes the one that is known", () => {
+  it("uses the known one", () => {
     expect(datasetOf("a/b/c", [{ namespace: "a/b", name: "c" }])).toEqual({ namespace: "a/b", name: "c" });
     expect(datasetOf("file//warehouse/daily_emissions", [])).toEqual(daily);
   });
-  it("knows how namespaces usually end", () => {
+  it("knows common endings of namespaces", () => {
     expect(datasetOf("s3://lake/raw/orders", [])).toEqual({ namespace: "s3://lake", name: "raw/orders" });
     expect(datasetOf("postgres://db:5432/shop.public.orders", [])).toEqual({
       namespace: "postgres://db:5432",
@@ -73,6 +73,6 @@ describe("names in one text", () => {
   });
 });
 
-it("says of every grain what it means", () => {
+it("explains every grain", () => {
   for (const grain of ["exact", "group", "partition", "all", "opaque"]) expect(GRAINS[grain]).toBeTruthy();
 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { reached, stoppedByFilter, stoppedByJoin } from "./rows.fixture";
 import { type Culprit, isQuiet, operatorPaths, withRowValues } from "./why";
 
-describe("the way of a row", () => {
-  it("stops at the operator that let none through", () => {
+describe("the path of a row", () => {
+  it("stops at the operator that dropped all", () => {
     const [way] = operatorPaths(stoppedByFilter);
     const told = way?.operators.filter((station) => !isQuiet(station));
     expect(told?.map((station) => [station.text, station.rows, station.state])).toEqual([
@@ -21,11 +21,11 @@ describe("the way of a row", () => {
     expect(stop?.culprit?.explanation).toContain("no row of raw/sites");
     expect(way?.operators.slice(0, 3).map((station) => station.rows)).toEqual([4, 4, 4]);
   });
-  it("goes through to the end where the row arrived", () => {
+  it("reaches the end if the row arrived", () => {
     const [way] = operatorPaths(reached);
     expect(way?.operators.every((station) => station.state === "passed")).toBe(true);
   });
-  it("is one for each time the source is read, with what else would have stopped it", () => {
+  it("is one per read of the source, with other operators that would have dropped it", () => {
     const [first] = stoppedByFilter.culprits;
     const twice = {
       ...stoppedByFilter,
@@ -35,7 +35,7 @@ describe("the way of a row", () => {
     const ways = operatorPaths(twice);
     expect(ways.map((way) => way.further.map((culprit) => culprit.text))).toEqual([["LIMIT 3"], []]);
   });
-  it("says where it cannot be told", () => {
+  it("says where it is unknown", () => {
     const [source] = stoppedByFilter.survivors;
     const hidden = { ...stoppedByFilter, culprits: [], survivors: [source, { ...source, rows: null }] } as never;
     expect(operatorPaths(hidden)[0]?.operators.map((station) => station.state)).toEqual(["passed", "unknown"]);
@@ -43,7 +43,7 @@ describe("the way of a row", () => {
 });
 
 describe("a condition with its values", () => {
-  it("is put in for filters", () => {
+  it("is inserted for filters", () => {
     const [culprit] = stoppedByFilter.culprits;
     expect(culprit && withRowValues(culprit)).toEqual({
       condition: "amount > 0",
@@ -51,7 +51,7 @@ describe("a condition with its values", () => {
       verdict: "false",
     });
   });
-  it("is nothing for a join", () => {
+  it("is empty for a join", () => {
     const [culprit] = stoppedByJoin.culprits;
     expect(culprit && withRowValues(culprit)).toBeNull();
   });

@@ -37,7 +37,7 @@ export function Anchor({
     <StepLine number={number} title={title} meaning={meaning} step={compare.data ?? NONE}>
       <form className="column" onSubmit={send}>
         <label className="field">
-          A checkpoint kept outside this server, or a public key you trust
+          A checkpoint stored outside this server, or a public key that you trust
           <textarea
             className="mono"
             rows={5}

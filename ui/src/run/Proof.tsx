@@ -11,7 +11,7 @@ const MEANING: Record<StepName, [title: string, meaning: string]> = {
   hash: ["Hash", "Events, facets and certificates match their hashes in the log."],
   inclusion: ["Inclusion", "Each entry about this run is in the signed log."],
   checkpoint: ["Checkpoint", "The active key signed the log's size and root hash."],
-  anchor: ["Anchor", "The log extends a checkpoint that was kept outside this server."],
+  anchor: ["Anchor", "The log extends a checkpoint that was stored outside this server."],
 };
 
 /** The check of the evidence, made in front of the reader: each step says what came out and what it had to be. */

@@ -11,12 +11,12 @@ describe("a change", () => {
     expect(change("long", "int")).toMatchObject({ kind: "changed", before: "long", after: "int" });
   });
 
-  it("tells of a dataset's version and partitions", () => {
+  it("names a dataset's version and partitions", () => {
     expect(change({ partitions: ["d=1", "d=2"], version: 3 }, null).before).toBe("version 3, partitions d=1, d=2");
     expect(change({ partitions: [], version: null }, null)).toMatchObject({ kind: "removed", before: null });
   });
 
-  it("tells how a column comes about", () => {
+  it("shows the logic of a column", () => {
     const how = { dependency: "DIRECT", subtype: "AGGREGATION", masking: true, logic: "sum(a)" };
     expect(change([how], [{ dependency: "INDIRECT" }, 3])).toMatchObject({
       before: "direct, AGGREGATION, masked, sum(a)",
@@ -29,8 +29,8 @@ describe("a change", () => {
   });
 });
 
-describe("what a list of runs is narrowed to", () => {
-  it("is read from the address, and what it is not is left out", () => {
+describe("the filters of a list of runs", () => {
+  it("is read from the address, without unknown values", () => {
     expect(filterIn(new URLSearchParams("state=FAIL&job=a%2Fb&since=24h"))).toMatchObject({
       state: "FAIL",
       job: "a/b",
@@ -40,7 +40,7 @@ describe("what a list of runs is narrowed to", () => {
     expect(filterIn(new URLSearchParams("state=fine&since=soon"))).toMatchObject({ state: null, since: null });
   });
 
-  it("is a span up to now, or a moment", () => {
+  it("is a period up to now, or a time", () => {
     expect(sinceMoment("1h", Date.parse("2026-01-01T01:00:00Z"))).toBe("2026-01-01T00:00:00.000Z");
     expect(sinceMoment("2026-01-01T00:00:00Z", 0)).toBe("2026-01-01T00:00:00.000Z");
     expect(sinceMoment("soon", 0)).toBeNull();

@@ -13,7 +13,7 @@ const ledger = (told: object) => ledgerOf({ [LEDGER]: told });
 const orders = { dataset: "raw/orders", ...counts(10, 7, 2, 1), balanced: true, exact: true };
 
 describe("a ledger", () => {
-  it("is none where the run has none", () => expect(ledgerOf({})).toBeNull());
+  it("is missing if the run has none", () => expect(ledgerOf({})).toBeNull());
 
   it("balances by its counts", () => {
     const found = ledger({ ...counts(10, 7, 2, 1), sources: [orders], balanced: true });
@@ -25,7 +25,7 @@ describe("a ledger", () => {
     expect(ledger({ sources: [{ ...orders, beyond: ["part-0"] }] })?.balanced).toBe(false);
   });
 
-  it("does not say so where it cannot be said", () => {
+  it("is undecided if it cannot be computed", () => {
     const reason = { dataset: "raw/log", reason: "rows without a place" };
     expect(ledger({ sources: [orders], notFollowed: [reason] })?.balanced).toBeNull();
     expect(ledger({ sources: [orders], balanced: null, partly: "one item in 10" })?.balanced).toBeNull();
@@ -33,7 +33,7 @@ describe("a ledger", () => {
     expect(ledger({ sources: [{ dataset: "a", inputRecordCount: 3 }] })?.balanced).toBeNull();
   });
 
-  it("has a part for each of several outputs, and balances where all do", () => {
+  it("has a part for each of several outputs, and balances if all do", () => {
     const [one, other] = [
       { output: "a", sources: [orders] },
       { output: "b", sources: [orders] },
@@ -57,7 +57,7 @@ describe("a ledger", () => {
     { sources: { a: 1 } },
   ])("is read as far as it can be: %j", (told) => expect(ledgerOf({ [LEDGER]: told })?.balanced).toBeNull());
 
-  it("counts what is missing, and what is too many", () => {
+  it("counts missing and surplus rows", () => {
     const told = [counts(10, 7), counts(10, 12), { inputRecordCount: 4 }].map((one, at) => ({
       dataset: `${at}`,
       ...one,
@@ -81,7 +81,7 @@ const pipeline = {
 describe("the streams of a ledger", () => {
   const steps = pipelineSteps(pipeline);
 
-  it("end at the step where the rows left", () => {
+  it("end at the step where the rows ended", () => {
     const part = ledger({ sources: [orders] })?.parts[0];
     expect(part && flowOf(part, steps).links.map(({ target, value }) => [target, value])).toEqual([
       ["processed", 7],
@@ -90,7 +90,7 @@ describe("the streams of a ledger", () => {
     ]);
   });
 
-  it("name no step where the counts do not add up", () => {
+  it("name no step if the counts do not add up", () => {
     const part = ledger({ sources: [{ ...orders, ...counts(10, 5, 4, 1) }] })?.parts[0];
     expect(part && flowOf(part, steps).links.map((link) => link.target)).toEqual([
       "processed",
@@ -99,7 +99,7 @@ describe("the streams of a ledger", () => {
     ]);
   });
 
-  it("flow together before they are told apart by step", () => {
+  it("are merged before they are split by step", () => {
     const part = ledger({ sources: [orders, { dataset: "b", ...counts(4, 4) }] })?.parts[0];
     const { nodes, links } = part ? flowOf(part, steps) : { nodes: [], links: [] };
     expect(links.map(({ source, target, value }) => [source, target, value])).toEqual([
@@ -113,7 +113,7 @@ describe("the streams of a ledger", () => {
     expect(nodes.find((node) => node.id === "processed")?.rows).toBe(11);
   });
 
-  it("show what is missing", () => {
+  it("show missing rows", () => {
     const part = ledger({ sources: [{ dataset: "a", ...counts(10, 7) }] })?.parts[0];
     expect(part && flowOf(part).links.map(({ end, value }) => [end, value])).toEqual([
       ["processed", 7],
@@ -125,12 +125,12 @@ describe("the streams of a ledger", () => {
 describe("the steps of a run", () => {
   const output = { dataset: { namespace: "file", name: "/dead_letters/p1/priced" }, facets: {} };
 
-  it("know their dead letters, and where these are", () => {
+  it("have their dead letters, and the location of these", () => {
     expect(deadLettersOf(pipeline, [output])).toEqual([{ node: "priced", letters: 1, dataset: output.dataset }]);
     expect(deadLettersOf(pipeline, [])).toEqual([{ node: "priced", letters: 1, dataset: null }]);
   });
 
-  it("stand beneath what they feed, and no circle is followed", () => {
+  it("are below the steps that they feed, and cycles are not followed", () => {
     const nodes = [
       { name: "Write", parent: -1 },
       { name: "Join", parent: 0 },
@@ -141,7 +141,7 @@ describe("the steps of a run", () => {
     expect(group?.steps.map((step) => step.depth)).toEqual([0, 1, 2, 0]);
   });
 
-  it("are marked where lineage does not lead through", () => {
+  it("are marked if lineage does not continue through them", () => {
     const gap = { operator: "LogicalRDD", reason: "its code cannot be read", columns: [] };
     const use = { dataset: { namespace: "file", name: "/scored" }, facets: { headwater_coverage: { gaps: [gap] } } };
     const gaps = gapsOf([use]);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from headwater.assurance.report.gather import ReportData
 from headwater.assurance.report.markup import (
@@ -26,15 +25,15 @@ _COLUMNS = ("node", "step", "name", "check", "column", "from", "to", "cast", "ch
 """Columns of a table; other members of a finding are combined in its last column."""
 
 
-def casts(case: ReportData) -> list[Mapping[str, Any]]:
+def casts(case: ReportData) -> list[Mapping[str, object]]:
     return mappings(mapping(case.facet(TYPES_FACET)).get("morphismReports"))
 
 
-def grain_findings(case: ReportData) -> list[Mapping[str, Any]]:
+def grain_findings(case: ReportData) -> list[Mapping[str, object]]:
     return mappings(mapping(case.facet(GRAIN_FACET)).get("validations"))
 
 
-def undecided(case: ReportData) -> list[Mapping[str, Any]]:
+def undecided(case: ReportData) -> list[Mapping[str, object]]:
     """Checks that the plan alone cannot decide."""
     return mappings(mapping(case.facet(GRAIN_FACET)).get("undecided"))
 
@@ -104,7 +103,7 @@ def in_part(case: ReportData, facet: str) -> Html | None:
     return join_parts([absent_note("The run reported this only in part."), tag("ul", *why) if why else None])
 
 
-def _limited_list(result: list[Mapping[str, Any]], flag: str | None = None, *, bad: bool = False) -> Html:
+def _limited_list(result: list[Mapping[str, object]], flag: str | None = None, *, bad: bool = False) -> Html:
     """List findings; those whose ``flag`` equals ``bad`` come first."""
     if not result:
         return Html("")
@@ -119,7 +118,7 @@ def _limited_list(result: list[Mapping[str, Any]], flag: str | None = None, *, b
     return join_parts([table(headings, rows), remainder_text(len(result))])
 
 
-def _remainder_note(finding: Mapping[str, Any], keys: list[str]) -> Html:
+def _remainder_note(finding: Mapping[str, object], keys: list[str]) -> Html:
     text = (
         join_parts([tag("span", f"{_split_words(key)} ", class_="dim"), code(words(finding[key]))])
         for key in keys
@@ -128,7 +127,7 @@ def _remainder_note(finding: Mapping[str, Any], keys: list[str]) -> Html:
     return join_parts(text, "<br>")
 
 
-def _cell(key: str, value: Any, flag: str | None, bad: bool) -> Part:
+def _cell(key: str, value: object, flag: str | None, bad: bool) -> Part:
     return words(value) if key != flag else mark(bool(value) is not bad, words(bool(value)))
 
 

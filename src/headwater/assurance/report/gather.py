@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
 
 from headwater.errors import AuditBroken, EvidenceBroken
 from headwater.model.answers import RunDetail
@@ -54,7 +53,7 @@ class ReportData:
     def concerns(self) -> tuple[str, ...]:
         return self.failures + self.gaps
 
-    def facet(self, name: str) -> Mapping[str, Any] | None:
+    def facet(self, name: str) -> Mapping[str, object] | None:
         facet = self.detail.run_facets.get(name)
         return facet if isinstance(facet, Mapping) else None
 
@@ -84,9 +83,9 @@ class ReportData:
         if self.certificate is None:
             yield "No certificate was issued: the run did not end with a manifest (cdme.runManifest)."
         else:
-            for each in self.certificate.undecided:
-                why = f": {each.detail}" if each.detail else ""
-                yield f"{each.name} is not decided{why}."
+            for undecided in self.certificate.undecided:
+                why = f": {undecided.detail}" if undecided.detail else ""
+                yield f"{undecided.name} is not decided{why}."
         if self.certificate is not None and self.inclusion is None:
             yield "The certificate is not signed yet: `headwater checkpoint` signs the log."
 

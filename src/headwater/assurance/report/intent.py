@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from headwater.assurance.report.gather import ReportData
 from headwater.assurance.report.markup import Html, Part, absent_note, code, facts, join_parts, lines, table, tag, words
@@ -20,7 +19,7 @@ def owner(case: ReportData) -> str | None:
     return result or next(filter(None, (first_owner(use.facets) for use in case.detail.outputs)), None)
 
 
-def declared_nodes(case: ReportData) -> list[Mapping[str, Any]]:
+def declared_nodes(case: ReportData) -> list[Mapping[str, object]]:
     return mappings(mapping(case.facet(PIPELINE_FACET)).get("nodes"))
 
 
@@ -69,7 +68,7 @@ def _declared_section(case: ReportData) -> Iterator[Html]:
         yield absent_note("No pipeline or query was declared: the plan is hashed as design below.")
 
 
-def _configuration(node: Mapping[str, Any]) -> Part:
+def _configuration(node: Mapping[str, object]) -> Part:
     configuration = mapping(node.get("configuration"))
     return (
         join_parts((join_parts([code(key), " ", words(value)]) for key, value in configuration.items()), "<br>")
@@ -87,7 +86,7 @@ def _uses(case: ReportData) -> Html:
 
 
 def _rows(use: DatasetUse) -> str:
-    facets: Iterable[Any] = (use.io_facets.get(name) for name in ("inputStatistics", "outputStatistics"))
+    facets: Iterable[object] = (use.io_facets.get(name) for name in ("inputStatistics", "outputStatistics"))
     count = next((number(mapping(one).get("rowCount")) for one in facets if mapping(one)), None)
     return "—" if count is None else f"{count:,}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from headwater.assurance.report.gather import ReportData
 from headwater.assurance.report.manifest import certified_mark
@@ -77,7 +76,7 @@ def _notes(result: list[LedgerAccount]) -> Iterator[Html]:
         yield facts(beyond)
 
 
-def _untracked_sources(facet: Mapping[str, Any]) -> Iterator[Html]:
+def _untracked_sources(facet: Mapping[str, object]) -> Iterator[Html]:
     result = [
         mapping for item in (facet, *mappings(facet.get("outputs"))) for mapping in mappings(item.get("notFollowed"))
     ]
@@ -86,7 +85,7 @@ def _untracked_sources(facet: Mapping[str, Any]) -> Iterator[Html]:
         yield table(["Source", "Why"], ([code(words(one.get("dataset"))), words(one.get("reason"))] for one in result))
 
 
-def _other_members(facet: Mapping[str, Any]) -> Html | None:
+def _other_members(facet: Mapping[str, object]) -> Html | None:
     """List other members with short values, such as missing keys."""
     rest: list[tuple[str, Part]] = [
         (key, ", ".join(value) if isinstance(value, list) else words(value))
@@ -96,7 +95,7 @@ def _other_members(facet: Mapping[str, Any]) -> Html | None:
     return facts(rest) if rest else None
 
 
-def _is_short(value: Any) -> bool:
+def _is_short(value: object) -> bool:
     if isinstance(value, list):
         return bool(value) and all(isinstance(one, str) for one in value)
     return not isinstance(value, Mapping)

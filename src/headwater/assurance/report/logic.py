@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Any
 
 from headwater.assurance.report.findings import MAX_LISTED, grain, in_part, remainder_text, types
 from headwater.assurance.report.gather import ReportData
@@ -32,12 +31,12 @@ def logic(case: ReportData) -> Html:
     )
 
 
-def column_paths(case: ReportData) -> Mapping[str, list[Any]]:
+def column_paths(case: ReportData) -> Mapping[str, list[object]]:
     facet = mapping(mapping(case.facet(TRACE_FACET)).get("targetAttributes"))
     return {column: steps for column, steps in facet.items() if isinstance(steps, list)}
 
 
-def gaps(case: ReportData) -> list[tuple[str, Mapping[str, Any]]]:
+def gaps(case: ReportData) -> list[tuple[str, Mapping[str, object]]]:
     """Return operators without lineage, by the dataset that they write."""
     return [
         (str(use.dataset), gap)
@@ -78,7 +77,7 @@ def _columns(case: ReportData) -> Html:
     return join_parts([table(["Column", "Sources"], shown[:MAX_LISTED]), remainder_text(len(shown))])
 
 
-def _path(steps: list[Any]) -> Html:
+def _path(steps: list[object]) -> Html:
     return join_parts((code(words(step)) for step in steps), " → ")
 
 

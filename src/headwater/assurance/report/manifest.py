@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from headwater.assurance.report.gather import ReportData
 from headwater.assurance.report.markup import (
@@ -63,7 +62,7 @@ def manifest(case: ReportData) -> Html:
     )
 
 
-def _recomputed_mark(facet: Mapping[str, Any], what: str) -> Part:
+def _recomputed_mark(facet: Mapping[str, object], what: str) -> Part:
     """Verify a hash if the manifest has the hashed document."""
     for key, (of, document) in _HASHES.items():
         same = matches_hash(facet.get(key), facet.get(document)) if of == what else None
@@ -72,7 +71,7 @@ def _recomputed_mark(facet: Mapping[str, Any], what: str) -> Part:
     return None
 
 
-def _unhashed_files(facet: Mapping[str, Any]) -> Iterator[Html]:
+def _unhashed_files(facet: Mapping[str, object]) -> Iterator[Html]:
     for key, heading in _LIST_HEADINGS.items():
         named = mapping(facet.get(key))
         if named:
@@ -80,7 +79,7 @@ def _unhashed_files(facet: Mapping[str, Any]) -> Iterator[Html]:
             yield facts((name, words(why)) for name, why in named.items())
 
 
-def _hashed_document(facet: Mapping[str, Any]) -> Iterator[Html]:
+def _hashed_document(facet: Mapping[str, object]) -> Iterator[Html]:
     for of, document in _HASHES.values():
         if document in facet:
             text = _indent(facet[document])
@@ -88,7 +87,7 @@ def _hashed_document(facet: Mapping[str, Any]) -> Iterator[Html]:
             yield lines(text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}\n…")
 
 
-def _indent(document: Any) -> str:
+def _indent(document: object) -> str:
     """Format a document; one stored as the hashed JSON text is parsed first."""
     try:
         value = json.loads(document) if isinstance(document, str) else document

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
 
 _MAX_TEXT = 400
 _MAX_WORD = 24
@@ -91,7 +90,7 @@ def count_of(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def words(value: Any) -> str:
+def words(value: object) -> str:
     """A value of any shape in one line; what is long is cut."""
     if value is None:
         return "—"

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from headwater.assurance.report.markup import words
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
+def mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def mappings(value: Any) -> list[Mapping[str, Any]]:
+def mappings(value: object) -> list[Mapping[str, object]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
-def number(value: Any) -> int | None:
+def number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def text(value: Any) -> str | None:
+def text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def columns_of(rows: Iterable[Mapping[str, Any]], first: Sequence[str]) -> list[str]:
+def columns_of(rows: Iterable[Mapping[str, object]], first: Sequence[str]) -> list[str]:
     """Return the keys of the rows, those of ``first`` before the others, without a facet's own metadata."""
     there = dict.fromkeys(key for row in rows for key in row if not key.startswith("_"))
     return [key for key in first if key in there] + [key for key in there if key not in first]
@@ -54,8 +53,8 @@ class LedgerAccount:
         return None if self.read is None or not counts else self.read - sum(counts)
 
     @classmethod
-    def of(cls, source: str, facet: Mapping[str, Any]) -> LedgerAccount:
-        balanced, exact = facet.get("balanced"), facet.get("exact")
+    def of(cls, source: str, facet: Mapping[str, object]) -> LedgerAccount:
+        balanced, exact, beyond = facet.get("balanced"), facet.get("exact"), facet.get("beyond")
         return cls(
             source,
             read=number(facet.get("inputRecordCount")),
@@ -65,11 +64,11 @@ class LedgerAccount:
             balanced=balanced if isinstance(balanced, bool) else None,
             exact=exact if isinstance(exact, bool) else None,
             note=text(facet.get("note")),
-            beyond=tuple(words(item) for item in facet["beyond"]) if isinstance(facet.get("beyond"), list) else (),
+            beyond=tuple(map(words, beyond)) if isinstance(beyond, list) else (),
         )
 
 
-def accounts(ledger: Mapping[str, Any]) -> list[LedgerAccount]:
+def accounts(ledger: Mapping[str, object]) -> list[LedgerAccount]:
     """Source by source where the ledger tells them apart, as a list or by name; else all of them as one.
 
     A run with several outputs has a ledger for each: a row may be in one and not in another.
@@ -89,7 +88,7 @@ def accounts(ledger: Mapping[str, Any]) -> list[LedgerAccount]:
     return result
 
 
-def _name(facet: Mapping[str, Any]) -> str:
+def _name(facet: Mapping[str, object]) -> str:
     for key in ("dataset", "source", "name"):
         if key in facet:
             named = facet[key]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from openlineage.client import event_v2 as ol
 from openlineage.client.facet_v2 import (
@@ -32,13 +31,7 @@ from openlineage.client.generated import lineage as lineage_facet
 from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_new_uuid
 
-from headwater.capture.events.facets import (
-    ColumnTypesDatasetFacet,
-    CoverageDatasetFacet,
-    TelemetryRunFacet,
-    adjoint_facet,
-    rows_facet,
-)
+from headwater.capture.events.facets import Facets, own_dataset_facets, own_output_facets, run_facets
 from headwater.capture.events.inputs import InputColumn, WriteInput
 from headwater.capture.events.run_types import Engine, Failure, ParentRun, RunIdentity, WriteOutcome
 from headwater.capture.events.schema_fields import schema_fields
@@ -46,23 +39,12 @@ from headwater.capture.events.table_events import TableEvent
 from headwater.capture.events.writes import CapturedWrite
 from headwater.capture.listener.statistics import Amount
 from headwater.capture.naming.dataset_ref import DatasetRef
-from headwater.formats.openlineage.facet_names import (
-    ADJOINT_FACET,
-    COLUMN_TYPES_FACET,
-    COVERAGE_FACET,
-    PROVENANCE_FACET,
-    ROWS_FACET,
-    TELEMETRY_FACET,
-    schema_url,
-)
+from headwater.formats.openlineage.facet_names import PROVENANCE_FACET, schema_url
 
 _LIFECYCLE = {"overwrite": "OVERWRITE", "create": "CREATE", "replace": "OVERWRITE", "rename": "RENAME"}
 _MAX_TEXT_LENGTH = 100_000  # of a query, an error or a stack trace
 
 Event = dict[str, object]
-Facets = dict[str, Any]
-"""By name: objects of the client library's many facet classes beside facets that are plain JSON; only the library reads
-them again."""
 
 
 def new_run_id() -> str:
@@ -106,14 +88,7 @@ class EventBuilder:
         """``reported`` are writes that events of their own have described: only their metrics are added.
         ``inputs`` are those of a run without a known output; ``extra_facets`` are further facets of the run."""
         outcomes = [outcome for outcome in outcomes if outcome.wrote_anything]
-        writes = [self._telemetry(outcome) for outcome in (*reported, *outcomes) if outcome.nodes]
-        facets = self._with_producer(extra_facets)
-        if writes:
-            facets[TELEMETRY_FACET] = TelemetryRunFacet(writes=writes, producer=self._producer)
-        captured = [outcome.rows.get("pairs") for outcome in (*reported, *outcomes) if outcome.rows]
-        pairs = [entry for entry in captured if isinstance(entry, Mapping)]
-        if pairs:
-            facets[ADJOINT_FACET] = adjoint_facet(pairs, self._producer)
+        facets = self._with_producer(extra_facets) | run_facets([*reported, *outcomes], self._producer)
         sql = outcomes[0].written.sql if len(outcomes) == 1 else None
         read, written = self._datasets(outcomes)
         read += [self._input(item, None) for item in inputs]
@@ -314,8 +289,7 @@ class EventBuilder:
             output_facets["subset"] = base_subset_dataset.OutputSubsetOutputDatasetFacet(
                 outputCondition=_partition_condition(written.target.partitions), producer=self._producer
             )
-        if outcome.rows is not None:
-            output_facets[ROWS_FACET] = rows_facet(outcome.rows, self._producer)
+        output_facets |= own_output_facets(outcome, self._producer)
         return ol.OutputDataset(*written.target.key, facets=facets, outputFacets=output_facets)
 
     def _dataset_facets(self, dataset: DatasetRef) -> Facets:
@@ -350,16 +324,7 @@ class EventBuilder:
         return facets
 
     def _output_facets(self, written: CapturedWrite) -> Facets:
-        facets: Facets = {
-            COVERAGE_FACET: CoverageDatasetFacet(
-                complete=not written.gaps,
-                gaps=[
-                    {"operator": gap.operator, "reason": gap.reason, "columns": list(gap.columns)}
-                    for gap in written.gaps
-                ],
-                producer=self._producer,
-            )
-        }
+        facets = own_dataset_facets(written, self._producer)
         if written.columns:
             facets["schema"] = self._schema((column.name, column.type) for column in written.columns)
         if any(written.fields.values()) or written.whole:
@@ -371,10 +336,6 @@ class EventBuilder:
                 },
                 dataset=_input_fields(written.whole),
                 producer=self._producer,
-            )
-        if written.column_types:
-            facets[COLUMN_TYPES_FACET] = ColumnTypesDatasetFacet(
-                fields=dict(written.column_types), producer=self._producer
             )
         if written.kind in _LIFECYCLE:
             previous = written.inputs[0].dataset.key if written.kind == "rename" and written.inputs else None
@@ -395,25 +356,6 @@ class EventBuilder:
 
     def _schema(self, columns: Iterable[tuple[str, object]]) -> schema_dataset.SchemaDatasetFacet:
         return schema_dataset.SchemaDatasetFacet(fields=schema_fields(columns), producer=self._producer)
-
-    @staticmethod
-    def _telemetry(outcome: WriteOutcome) -> dict[str, object]:
-        target = outcome.written.target
-        return {
-            "output": {"namespace": target.namespace, "name": target.name},
-            "nodes": [
-                {
-                    "name": node.name,
-                    "parent": node.parent,
-                    "rows": node.rows,
-                    "latencyMs": node.latency_ms,
-                    "bytes": node.bytes,
-                    "spillBytes": node.spill_bytes,
-                    "metrics": dict(node.metrics),
-                }
-                for node in outcome.nodes
-            ],
-        }
 
 
 def _planned_datasets(written: CapturedWrite | None) -> tuple[list[ol.InputDataset], list[ol.OutputDataset]]:

@@ -1,13 +1,20 @@
-"""Facets of Headwater, which the OpenLineage specification does not have."""
+"""Facets of Headwater, which the OpenLineage specification does not have: their names are in `facet_names`, and here is
+what captured events say in them.
+
+A facet of a run is added in :func:`run_facets`, one of a dataset in :func:`own_dataset_facets`, and one of a dataset as
+an output in :func:`own_output_facets`; the builder asks these three.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import attr
 from openlineage.client.generated.base import DatasetFacet, RunFacet
 
+from headwater.capture.events.run_types import WriteOutcome
+from headwater.capture.events.writes import CapturedWrite
 from headwater.formats.openlineage.facet_names import (
     ADJOINT_FACET,
     COLUMN_TYPES_FACET,
@@ -16,6 +23,10 @@ from headwater.formats.openlineage.facet_names import (
     TELEMETRY_FACET,
     schema_url,
 )
+
+Facets = dict[str, Any]
+"""By name: objects of the client library's many facet classes beside facets that are plain JSON; only the library reads
+them again."""
 
 
 class AdjointFacet(TypedDict):
@@ -63,6 +74,54 @@ class TelemetryRunFacet(RunFacet):
     @staticmethod
     def _get_schema() -> str:
         return schema_url(TELEMETRY_FACET)
+
+
+def run_facets(outcomes: Sequence[WriteOutcome], producer: str) -> Facets:
+    """Of a run with these writes."""
+    facets: Facets = {}
+    writes = [_telemetry(outcome) for outcome in outcomes if outcome.nodes]
+    if writes:
+        facets[TELEMETRY_FACET] = TelemetryRunFacet(writes=writes, producer=producer)
+    captured = [outcome.rows.get("pairs") for outcome in outcomes if outcome.rows]
+    pairs = [entry for entry in captured if isinstance(entry, Mapping)]
+    if pairs:
+        facets[ADJOINT_FACET] = adjoint_facet(pairs, producer)
+    return facets
+
+
+def own_dataset_facets(written: CapturedWrite, producer: str) -> Facets:
+    """Of the dataset that a write writes, or the view that it defines."""
+    gaps: list[GapEntry] = [
+        {"operator": gap.operator, "reason": gap.reason, "columns": list(gap.columns)} for gap in written.gaps
+    ]
+    facets: Facets = {COVERAGE_FACET: CoverageDatasetFacet(complete=not written.gaps, gaps=gaps, producer=producer)}
+    if written.column_types:
+        facets[COLUMN_TYPES_FACET] = ColumnTypesDatasetFacet(fields=dict(written.column_types), producer=producer)
+    return facets
+
+
+def own_output_facets(outcome: WriteOutcome, producer: str) -> Facets:
+    """Of a dataset as the output of one run."""
+    return {} if outcome.rows is None else {ROWS_FACET: rows_facet(outcome.rows, producer)}
+
+
+def _telemetry(outcome: WriteOutcome) -> dict[str, object]:
+    target = outcome.written.target
+    return {
+        "output": {"namespace": target.namespace, "name": target.name},
+        "nodes": [
+            {
+                "name": node.name,
+                "parent": node.parent,
+                "rows": node.rows,
+                "latencyMs": node.latency_ms,
+                "bytes": node.bytes,
+                "spillBytes": node.spill_bytes,
+                "metrics": dict(node.metrics),
+            }
+            for node in outcome.nodes
+        ],
+    }
 
 
 def rows_facet(captured: Mapping[str, object], producer: str) -> dict[str, object]:

@@ -282,14 +282,14 @@ class WriteReader:
             if source.kind == "View" and reading.datasets:
                 views.append(self._view(source, reading.datasets[0], leaves, nodes, job))
         return CapturedWrite(
-            command,
-            kind,
-            target,
-            lineage.columns,
-            inputs.all(),
-            {column.name: inputs.columns(column.derivations) for column in lineage.columns},
-            inputs.whole(lineage.whole),
-            gaps,
+            command=command,
+            kind=kind,
+            target=target,
+            columns=lineage.columns,
+            inputs=inputs.all(),
+            fields={column.name: inputs.columns(column.derivations) for column in lineage.columns},
+            whole=inputs.whole(lineage.whole),
+            gaps=gaps,
             column_types=column_types(lineage, inputs.columns, gaps),
             views=tuple(views),
         )
@@ -352,7 +352,16 @@ class WriteReader:
         }
         gap = Gap(nodes[0]["class"], str(error), ())
         columns = unread_columns(query_fields(nodes[0].get("querySchema")))
-        return CapturedWrite(nodes[0]["class"], "unknown", target, columns, tuple(inputs.values()), {}, (), (gap,))
+        return CapturedWrite(
+            command=nodes[0]["class"],
+            kind="unknown",
+            target=target,
+            columns=columns,
+            inputs=tuple(inputs.values()),
+            fields={},
+            whole=(),
+            gaps=(gap,),
+        )
 
 
 def _table_identity(facts: Facts) -> Facts:

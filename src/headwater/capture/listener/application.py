@@ -125,18 +125,18 @@ class Capture:
         evidence, row_capture = self._make_evidence(code), self._make_row_capture()
         catalogs = catalogs_of(self._spark, conf)
         return CaptureComponents(
-            WriteReader(self._bridge, catalogs, evidence.steps if evidence else None),
-            EventBuilder(Engine(self._settings.namespace, self._spark.version, self._version, code)),
-            application,
-            ParentRun(self._settings.namespace, name, application.run_id, root),
-            new_run_id,
-            self._settings.options,
-            partial(measure, self._spark),
-            TableChangeReader(self._bridge, catalogs),
-            self._calls,
-            row_capture,
-            evidence,
-            self._redactor,
+            reader=WriteReader(self._bridge, catalogs, evidence.steps if evidence else None),
+            events=EventBuilder(Engine(self._settings.namespace, self._spark.version, self._version, code)),
+            application=application,
+            parent=ParentRun(self._settings.namespace, name, application.run_id, root),
+            new_run_id=new_run_id,
+            options=self._settings.options,
+            quality=partial(measure, self._spark),
+            table_changes=TableChangeReader(self._bridge, catalogs),
+            calls=self._calls,
+            row_capture=row_capture,
+            evidence=evidence,
+            redactor=self._redactor,
         )
 
     def _make_evidence(self, code: CodeLocation | None) -> EvidenceProvider | None:
@@ -271,7 +271,7 @@ class Capture:
         atexit.register(self._overrule)
 
     def _overrule(self) -> None:
-        """The program failed after it had stopped Spark: its run has ended with COMPLETE, and failed all the same."""
+        """The program failed after it had stopped Spark: the COMPLETE of its run is followed by a FAIL."""
         failure = self._exit.failure()
         components = self._observer.components(0)
         if failure is None or components is None:

@@ -49,6 +49,7 @@ class ProgramCallRuns:
 
     def __init__(
         self,
+        *,
         calls: ProgramCalls,
         reader: WriteReader,
         events: EventBuilder,
@@ -105,7 +106,7 @@ class ProgramCallRuns:
             return
         target = file_dataset(self._reader.qualified(call.path or ""), format=call.format)
         gap = Gap(call.method, _RDD_CODE, ())
-        written = CapturedWrite(call.method, "create", target, (), inputs, {}, (), tuple(dict.fromkeys((gap, *gaps))))
+        written = _write_without_columns(call.method, "create", target, inputs, (gap, *gaps))
         self._begin(message, written, inputs, None)
 
     def _remember_training(self, token: str, call: ProgramCall) -> None:
@@ -120,7 +121,7 @@ class ProgramCallRuns:
         training = self._trainings.get(call.training or "")
         if training is None:
             gap = Gap(call.method, _UNSEEN_TRAINING, ())
-            return CapturedWrite(call.method, "overwrite", target, (), (), {}, (), (gap,))
+            return _write_without_columns(call.method, "overwrite", target, (), (gap,))
         return replace(training, command=call.method, kind="overwrite", target=target)
 
     # -- their runs -------------------------------------------------------------------------------
@@ -166,6 +167,21 @@ class ProgramCallRuns:
             self._send(self._events.progress(call.named.identity, at, outcome))
         elif call.identity is not None:
             self._send(self._events.complete(call.identity, at, [outcome]))
+
+
+def _write_without_columns(
+    command: str, kind: str, target: DatasetRef, inputs: tuple[WriteInput, ...], gaps: Iterable[Gap]
+) -> CapturedWrite:
+    return CapturedWrite(
+        command=command,
+        kind=kind,
+        target=target,
+        columns=(),
+        inputs=inputs,
+        fields={},
+        whole=(),
+        gaps=tuple(dict.fromkeys(gaps)),
+    )
 
 
 def _target_of(written: CapturedWrite | None) -> tuple[DatasetRef, object]:

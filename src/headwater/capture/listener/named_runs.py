@@ -74,15 +74,15 @@ class NamedRun:
         evidence = self.options.evidence or EvidenceOptions()
         complete = len(self.outcomes) < _MAX_OUTCOMES
         return EndedRun(
-            [outcome.evidence for outcome in self.outcomes if outcome.evidence is not None],
-            sum_amounts([outcome.amount for outcome in self.outcomes]) if complete else Amount(),
-            sum_amounts([amount for outcome in self.outcomes for amount in outcome.read.values()])
+            parts=[outcome.evidence for outcome in self.outcomes if outcome.evidence is not None],
+            written=sum_amounts([outcome.amount for outcome in self.outcomes]) if complete else Amount(),
+            read=sum_amounts([amount for outcome in self.outcomes for amount in outcome.read.values()])
             if complete
             else Amount(),
-            self.declared,
-            self.partition,
-            evidence.expectations,
-            self.options.literals_mode,
+            declared=self.declared,
+            partition=self.partition,
+            expectations=evidence.expectations,
+            literals=self.options.literals_mode,
         )
 
     def add_outcome(self, outcome: WriteOutcome) -> None:

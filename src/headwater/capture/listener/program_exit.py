@@ -1,7 +1,7 @@
-"""How the program ended: by itself, by an error that nobody caught, or with an exit code.
+"""How the program ended: by itself, by an uncaught exception, or with an exit code.
 
 Python forgets a `SystemExit` before it calls what is registered for the end of the process, so `sys.exit` is wrapped to
-note the code that it gets. Whether somebody caught that exit is seen from the outermost frame of the program: a frame
+note the code that it gets. Whether the program caught that exit shows in the outermost frame of the program: a frame
 that an exception has left never reached its return. A code that reaches Python in another way (`raise
 SystemExit(3)`) is known only where `headwater exec` runs the program.
 """

@@ -116,13 +116,13 @@ def telemetry(nodes: Sequence[Facts], leave_out: Iterable[str] = ()) -> Iterator
         count += 1
         values = _values(node)
         yield NodeTelemetry(
-            name,
-            parent,
-            next((values[key] for key in _ROWS if key in values), None),
-            _latency(node),
-            next((values[key] for key in _BYTES if key in values), None),
-            next((values[key] for key in _SPILL if key in values), None),
-            {key: value for key, value in sorted(values.items()) if value},
+            name=name,
+            parent=parent,
+            rows=next((values[key] for key in _ROWS if key in values), None),
+            latency_ms=_latency(node),
+            bytes=next((values[key] for key in _BYTES if key in values), None),
+            spill_bytes=next((values[key] for key in _SPILL if key in values), None),
+            metrics={key: value for key, value in sorted(values.items()) if value},
         )
 
 

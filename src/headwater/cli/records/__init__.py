@@ -1,1 +1,1 @@
-"""`headwater records`: the record ledger. One file a command; they are put together in `group.py`."""
+"""`headwater records`: the record ledger. One module per command; `group.py` assembles them."""

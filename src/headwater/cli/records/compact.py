@@ -64,8 +64,8 @@ def expire(
     from headwater.cli.text import count_of
 
     with open_store(store) as lineage:
-        gone = lineage.records.at(archive).archive.expire(now=now)
+        expired = lineage.records.at(archive).archive.expire(now=now)
     if as_json:
-        print_json({"expired": gone})
+        print_json({"expired": expired})
     else:
-        print_text(f"{count_of(gone, 'hot record')} removed; the archive has them.")
+        print_text(f"{count_of(expired, 'hot record')} removed; the archive has them.")

@@ -14,12 +14,12 @@ from headwater.cli.records.stream import stream
 from headwater.cli.records.trace import trace
 from headwater.cli.records.work import work
 
-records = typer.Typer(help="Keep the ledger of what was done to records.", no_args_is_help=False)
+records = typer.Typer(help="Send, trace, archive and query records.", no_args_is_help=False)
 
 
 @records.callback()
 def _group() -> None:
-    """Keep the ledger of what was done to records."""
+    """Send, trace, archive and query records."""
 
 
 for command in (send, work, stream, trace, find, query, compact, expire, dead_letters, replay, status):

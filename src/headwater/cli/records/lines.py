@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import islice
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from headwater.cli.events import STDIN
 from headwater.model.records import AcceptedRecord
@@ -19,7 +19,7 @@ _BATCH = 5_000
 class RequestLine(NamedTuple):
     number: int
     size: int
-    request: Any
+    request: object
     reason: str | None
     """Why the line is not JSON, if it is not."""
 
@@ -28,7 +28,7 @@ class SendObserver(Protocol):
     """Receives each result as it happens, so that little has to be kept in memory."""
 
     def progress(self, size: int) -> None: ...
-    def taken(self, file: str, line: int, one: AcceptedRecord) -> None: ...
+    def taken(self, file: str, line: int, record: AcceptedRecord) -> None: ...
     def refused(self, file: str, line: int, record: int | None, reason: str) -> None: ...
 
 

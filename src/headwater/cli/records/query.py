@@ -34,14 +34,14 @@ def query(
 ) -> None:
     """Query the ledger in SQL: the archive and the hot records together. It only reads."""
     from headwater.cli.render.records.querying import plain_rows, query_table
-    from headwater.records.query.sql import query as ask
+    from headwater.records.query.sql import query as query_by_duckdb
     from headwater.records.query.sql import query_by_spark
 
     if engine not in _ENGINES:
         raise CliError(f"'{engine}' is not an engine. Engines: {', '.join(_ENGINES)}.")
     with open_store(store) as lineage:
         if engine == "duckdb":
-            answer = ask(lineage, sql, archive=archive, dialect=dialect, limit=limit)
+            answer = query_by_duckdb(lineage, sql, archive=archive, dialect=dialect, limit=limit)
         else:
             with spark_session(master) as spark:
                 answer = query_by_spark(lineage, spark, sql, archive=archive, dialect=dialect, limit=limit)

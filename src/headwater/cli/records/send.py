@@ -17,7 +17,7 @@ def send(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Send requests: what was done to which records. A bad line is refused by its number, the others are accepted."""
+    """Send requests from files. Invalid lines are refused by number, without affecting the others."""
     from headwater.cli.events import check_files, total_size
     from headwater.cli.failures import print_error
     from headwater.cli.records.lines import send_lines

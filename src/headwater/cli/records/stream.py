@@ -22,7 +22,7 @@ def stream(
         ),
     ] = None,
     available_now: Annotated[
-        bool, typer.Option("--available-now", "--once", help="Archive the files that are there now, and end.")
+        bool, typer.Option("--available-now", "--once", help="Archive the files that are in the folder now, and end.")
     ] = False,
     every: Annotated[
         timedelta,
@@ -35,7 +35,7 @@ def stream(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Archive files of requests as they land, each record exactly once. Runs on Spark."""
+    """Archive new files of requests in a folder, each record exactly once. Runs on Spark."""
     from headwater.cli.render.records.compacting import StreamReport
     from headwater.records.compaction.archive_attempt import CompactionOptions
     from headwater.records.intake.stream import stream as begin

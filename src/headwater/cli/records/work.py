@@ -6,7 +6,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import time, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -96,7 +97,7 @@ def work(
 def _stop_on_signals(worker: Worker) -> Iterator[None]:
     """The current batch is finished first. A second signal does not wait for it, and loses nothing either."""
 
-    def end(number: int, _frame: Any) -> None:
+    def end(number: int, _frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
         worker.stop()
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -11,12 +10,17 @@ from rich.text import Text
 from headwater.cli.render.captured import volume
 from headwater.cli.render.parts import data, join, note
 from headwater.cli.text import count_of
-from headwater.model.bundles import HandedOn, VerifiedBundle
+from headwater.model.bundles import RunHandoff, VerifiedBundle
 
 _STATES = {True: "in the state it wrote", False: "in a different state", None: "states cannot be compared"}
 
 
-def bundle_text(answer: Mapping[str, Any]) -> RenderableType:
+class WrittenBundle(TypedDict):
+    file: str
+    bytes: int
+
+
+def bundle_text(answer: WrittenBundle) -> RenderableType:
     return Group(
         join(["Evidence written to ", data(answer["file"]), f", {volume(answer['bytes'])}."], ""),
         join(["`headwater verify ", data(answer["file"]), "` verifies it without the store."], ""),
@@ -62,7 +66,7 @@ def bundle_verification_text(result: VerifiedBundle) -> RenderableType:
     return Group(*lines)
 
 
-def _upstream_line(upstream: HandedOn) -> Text:
+def _upstream_line(upstream: RunHandoff) -> Text:
     names = join(data(dataset, "cyan") for dataset in upstream.datasets)
     state = _STATES[upstream.same_state]
     return join(["Read ", names, f", {state} by certificate ", data(upstream.certificate_id)], "")

@@ -1,4 +1,4 @@
-"""Facets that a capture adds to a run: amounts, Spark's metrics, gaps.
+"""Facets that a capture adds to a run: row counts and sizes, Spark's metrics, gaps.
 
 Facets are untrusted input: values of an unexpected shape are skipped here and still printed with `--json`.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -38,8 +37,7 @@ def amount(use: DatasetUse) -> Text | None:
 
 
 def gaps_section(detail: RunDetail) -> list[RenderableType]:
-    """What of each output could not be known, and what of the run belongs to no output; nothing to say where no capture
-    looked."""
+    """What of each output and of the run itself could not be captured; empty for runs that were not captured."""
     lines: list[RenderableType] = [join(_gap(gap), " ") for gap in _gaps(detail.run_facets)]
     for use in detail.outputs:
         lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in _gaps(use.facets)]
@@ -56,7 +54,7 @@ def rows_section(detail: RunDetail) -> list[RenderableType]:
     return [section("Rows", *lines)] if lines else []
 
 
-def _replayable(facet: Mapping[str, Any]) -> Text:
+def _replayable(facet: Mapping[str, object]) -> Text:
     if facet.get("replayable") is True:
         sources = facet.get("sources")
         number = len(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else 0
@@ -68,13 +66,13 @@ def _replayable(facet: Mapping[str, Any]) -> Text:
     return data(f"cannot be traced later: {named or 'the plan was not stored'}", "yellow")
 
 
-def _gaps(facets: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _gaps(facets: Mapping[str, object]) -> list[Mapping[str, object]]:
     facet = facets.get(COVERAGE_FACET)
     gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
     return [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
 
 
-def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:
+def _gap(gap: Mapping[str, object]) -> Iterator[Text]:
     yield data(f"{gap.get('operator')}:", "yellow")
     yield data(gap.get("reason"))
     columns = gap.get("columns")
@@ -83,17 +81,18 @@ def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def telemetry_section(detail: RunDetail) -> list[RenderableType]:
-    """Node by node, each below the one that it gave its rows to."""
+    """The measurements of each node of the plan, below the node that reads its rows."""
     facet = detail.run_facets.get(TELEMETRY_FACET)
     writes = facet.get("writes") if isinstance(facet, Mapping) else None
     tables = [_nodes(write) for write in writes or () if isinstance(write, Mapping)]
     return [section("Measured", *tables)] if tables else []
 
 
-def _nodes(write: Mapping[str, Any]) -> RenderableType:
+def _nodes(write: Mapping[str, object]) -> RenderableType:
     rows = table("Node", "Rows", "Time", "Bytes", "Spilled")
     depths: list[int] = []
-    for node in write.get("nodes") or ():
+    nodes = write.get("nodes")
+    for node in nodes if isinstance(nodes, list) else ():
         parent = _number(node.get("parent"))
         depths.append(depths[parent] + 1 if parent is not None and 0 <= parent < len(depths) else 0)
         numbers = [_number(node.get(name)) for name in ("rows", "bytes", "spillBytes")]
@@ -116,5 +115,5 @@ def volume(size: int) -> str:
     return f"{value:.1f} {_UNITS[unit]}" if unit else f"{size} B"
 
 
-def _number(value: Any) -> int | None:
+def _number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -47,15 +46,15 @@ def _change(change: Change) -> tuple[Text, Text]:
     return Text(kind, style=_STYLES[kind]), join([data(change.name), *sides], "")
 
 
-def _sides(change: Change) -> tuple[tuple[str, Any], tuple[str, Any]]:
+def _sides(change: Change) -> tuple[tuple[str, object], tuple[str, object]]:
     return ("A", change.before), ("B", change.after)
 
 
-def _value(value: Any) -> Text:
+def _value(value: object) -> Text:
     return join([data(elide(word, 400), "dim") for word in _words(value)], "; ", style="dim")
 
 
-def _words(value: Any) -> Iterator[str]:
+def _words(value: object) -> Iterator[str]:
     """Describe the value of a change: partitions and version of a use, dependency of a column edge."""
     if isinstance(value, Mapping) and "partitions" in value:
         yield from [str(name) for name in value["partitions"]] or ["the whole dataset"]

@@ -10,7 +10,7 @@ from rich.text import Text
 from headwater.cli.render.layout import ResponsiveTable
 from headwater.cli.render.parts import data, join, note
 from headwater.cli.text import count_of
-from headwater.model.exchange import Exported, Imported, Validated
+from headwater.model.exchange import ExportResult, ImportResult, ValidationResult
 
 _KIND_NAMES = {
     "node": ("node", "nodes"),
@@ -23,7 +23,7 @@ _KIND_NAMES = {
 _MAX_CYCLES = 10
 
 
-def export_text(result: Exported) -> RenderableType:
+def export_text(result: ExportResult) -> RenderableType:
     lines: list[RenderableType] = [
         join([data(result.path, "cyan"), f" ({result.format}): {_counts(result.counts)}."], "")
     ]
@@ -35,7 +35,7 @@ def export_text(result: Exported) -> RenderableType:
     return Group(*lines)
 
 
-def import_text(result: Imported) -> RenderableType:
+def import_text(result: ImportResult) -> RenderableType:
     duplicates = (
         f" {count_of(result.duplicates, 'event')} of {result.events:,} were already in the store."
         if result.duplicates
@@ -44,7 +44,7 @@ def import_text(result: Imported) -> RenderableType:
     return join([data(result.path, "cyan"), f" ({result.format}): {_counts(result.counts)} imported.{duplicates}"], "")
 
 
-def validation_text(result: Validated) -> RenderableType:
+def validation_text(result: ValidationResult) -> RenderableType:
     head = join([data(result.path, "cyan"), f" ({result.format}): {_counts(result.counts)}."], "")
     if result.sound:
         return Group(head, Text("Valid.", style="green"))

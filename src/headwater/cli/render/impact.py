@@ -17,7 +17,7 @@ def impact_report(answer: Impact) -> RenderableType:
     for affected in answer.affected:
         parts += [Text(), _asset(affected)]
     if answer.readers:
-        parts.append(section("Read without further output by", *(data(job) for job in answer.readers)))
+        parts.append(section("Also read by jobs without outputs", *(data(job) for job in answer.readers)))
     if answer.truncated:
         parts += [Text(), Text(f"Cut at depth {answer.max_depth}: there is more.", style="yellow")]
     return Group(*parts)

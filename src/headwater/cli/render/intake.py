@@ -1,10 +1,9 @@
-"""What `ingest` says while it works and at the end."""
+"""Progress and results of `ingest`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 from rich.text import Text
 
@@ -18,14 +17,14 @@ from headwater.model.runs import Problem
 
 
 class PrintedReport(ReadingBar):
-    """For a person, what is wrong goes to stderr as it is met; for a program, into one document at the end."""
+    """Prints problems to stderr as they occur; with ``as_json`` one document at the end instead."""
 
     def __init__(self, size: int | None, verbose: bool, as_json: bool) -> None:
         super().__init__("Ingesting events", size)
         self._verbose = verbose
         self._as_json = as_json
-        self._flagged: list[dict[str, Any]] = []
-        self._refused: list[dict[str, Any]] = []
+        self._flagged: list[dict[str, object]] = []
+        self._refused: list[dict[str, object]] = []
 
     def flagged(self, event: FileEvent, problems: Iterable[Problem]) -> None:
         if self._as_json:
@@ -47,7 +46,7 @@ class PrintedReport(ReadingBar):
             print_json(asdict(counts) | {"flagged": self._flagged, "refused": self._refused})
             return
         words = [
-            count_of(counts.taken, "event") + " taken",
+            count_of(counts.taken, "event") + " ingested",
             count_of(counts.duplicates, "duplicate"),
             f"{counts.flagged:,} flagged",
             f"{counts.refused:,} refused",
@@ -61,7 +60,7 @@ class PrintedReport(ReadingBar):
         self._console.print(Text(printable(message)), soft_wrap=True)
 
 
-def _location_members(event: FileEvent | UnreadableFile) -> dict[str, Any]:
+def _location_members(event: FileEvent | UnreadableFile) -> dict[str, object]:
     if isinstance(event, UnreadableFile):
         return {"file": event.file, "index": None, "line": None}
     return {"file": event.file, "index": event.index, "line": event.line}

@@ -1,4 +1,4 @@
-"""A pipeline run: its nodes, and what became of its items.
+"""A pipeline run: its nodes, and the outcomes of its items.
 
 The facet is untrusted input, so its shape is checked.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -27,7 +26,7 @@ _STYLES = {Reason.DEAD_LETTERED: "bold red", Reason.ERROR: "bold red", Reason.FI
 
 
 def pipeline_section(detail: RunDetail) -> list[RenderableType]:
-    """The nodes with what went through them; nothing to say of a run that is no pipeline's."""
+    """The nodes with their counts; empty for a run that is not of a pipeline."""
     facet = detail.run_facets.get(PIPELINE_FACET)
     nodes = facet.get("nodes") if isinstance(facet, Mapping) else None
     valid_nodes = [node for node in nodes if isinstance(node, Mapping)] if isinstance(nodes, Sequence) else []
@@ -45,7 +44,7 @@ def pipeline_section(detail: RunDetail) -> list[RenderableType]:
     return [section("Pipeline", *lines)]
 
 
-def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
+def _nodes(nodes: Sequence[Mapping[str, object]]) -> RenderableType:
     counts = {node.get("name"): node.get("counts") for node in nodes}
     counts_by_node = {name: item if isinstance(item, Mapping) else {} for name, item in counts.items()}
     words = {
@@ -56,8 +55,8 @@ def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
     }
     rows = table("Node", "Type", *words.values(), "Took")
     for node in nodes:
-        of_node = counts_by_node[node.get("name")]
-        numbers = [of_node.get(word) for word in words]
+        node_counts = counts_by_node[node.get("name")]
+        numbers = [node_counts.get(word) for word in words]
         seconds = node.get("seconds")
         rows.add_row(
             data(node.get("name"), "cyan"),
@@ -128,7 +127,7 @@ def _reason(reason: Reason) -> Text:
 
 
 def _key(text: str | None) -> str:
-    """`order_id=5`, from its JSON; of a place in a file, the file's own name."""
+    """`order_id=5`, from the JSON of the key; of a position in a file, only the name of the file."""
     try:
         values = json.loads(text or "null")
     except ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -72,8 +72,8 @@ def inclusion_proof(proof: InclusionProof) -> RenderableType:
     shown = properties(
         [
             ("entry", Text(str(proof.seq))),
-            ("its hash", Text(proof.entry_hash)),
-            ("of entries", Text(f"{proof.size:,}")),
+            ("hash", Text(proof.entry_hash)),
+            ("log size", Text(f"{proof.size:,}")),
             ("root", Text(proof.root)),
         ]
     )
@@ -83,31 +83,44 @@ def inclusion_proof(proof: InclusionProof) -> RenderableType:
 def consistency_proof(proof: ConsistencyProof) -> RenderableType:
     shown = properties(
         [
-            ("from entries", Text(f"{proof.old:,}")),
-            ("root then", Text(proof.old_root)),
-            ("to entries", Text(f"{proof.new:,}")),
-            ("root now", Text(proof.new_root)),
+            ("old size", Text(f"{proof.old:,}")),
+            ("old root", Text(proof.old_root)),
+            ("new size", Text(f"{proof.new:,}")),
+            ("new root", Text(proof.new_root)),
         ]
     )
     return Group(shown, section("Path", *(Text(hash_) for hash_ in proof.path)) if proof.path else Text())
 
 
-def key_created_text(answer: Mapping[str, Any]) -> RenderableType:
+def key_created_text(answer: Mapping[str, str]) -> RenderableType:
     return Group(
         join(["Created a key in ", data(answer["file"]), ". Keep a copy of it outside the store."], ""),
         Text(f"Public key: {answer['public']}"),
     )
 
 
-def key_list(answer: Mapping[str, Any]) -> RenderableType:
+class LogKeyMember(TypedDict):
+    from_entry: int
+    key: str
+
+
+class KeyListing(TypedDict):
+    """The key file with its public keys, and the keys that signed the log."""
+
+    file: str
+    keys: list[str]
+    log: list[LogKeyMember]
+
+
+def key_list(answer: KeyListing) -> RenderableType:
     parts: list[RenderableType] = [join(["Keys in ", data(answer["file"]), ", newest last:"], "")]
     parts += [Text(f"  {key}") for key in answer["keys"]]
-    signing = [join([f"from entry {one['from_entry']} on  ", data(one["key"])], "") for one in answer["log"]]
+    signing = [join([f"from entry {member['from_entry']} on  ", data(member["key"])], "") for member in answer["log"]]
     parts.append(section("Keys that signed the log", *(signing or [note("None yet: run `headwater checkpoint`.")])))
     return Group(*parts)
 
 
-def key_rotated_text(answer: Mapping[str, Any]) -> RenderableType:
+def key_rotated_text(answer: Mapping[str, str]) -> RenderableType:
     return join(["The log is now signed with ", data(answer["key"]), "."], "")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -12,10 +11,16 @@ from headwater.cli.render.layout import Indented
 from headwater.cli.render.parts import data, join
 
 
-def report_text(answer: Mapping[str, Any]) -> RenderableType:
+class WrittenReport(TypedDict):
+    file: str
+    holds: bool
+    concerns: list[str]
+
+
+def report_text(answer: WrittenReport) -> RenderableType:
     lines: list[RenderableType] = [join(["Report written to ", data(answer["file"]), "."], "")]
     if answer["concerns"]:
         style = "yellow" if answer["holds"] else "bold red"
         lines.append(Text("Findings:", style=style))
-        lines += [Indented(data(each)) for each in answer["concerns"]]
+        lines += [Indented(data(concern)) for concern in answer["concerns"]]
     return Group(*lines)

@@ -30,8 +30,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Union;
  * What each operator of an analyzed plan does to columns, as JSON: which column it makes of which, what it casts, whose
  * nullability it changes, and what it joins and groups by. Operators come before their inputs; columns are named by
  * their expression ids.
- *
- * Janino, the compiler that Spark brings, compiles this file: it supports no generics and no lambdas.
  */
 public final class PlanSteps {
   private static final int MAX_SQL_LENGTH = 200;
@@ -49,8 +47,8 @@ public final class PlanSteps {
       Integer number = Integer.valueOf(steps.size());
       steps.add(describe(node, (Integer) next[1]));
       plans.add(node);
-      List inputs = list(node.children());
-      List subqueries = list(node.subqueries());
+      List inputs = Trees.list(node.children());
+      List subqueries = Trees.list(node.subqueries());
       for (int i = subqueries.size() - 1; i >= 0; i--) {
         pending.add(new Object[] {subqueries.get(i), Integer.valueOf(-1)});
       }
@@ -75,8 +73,8 @@ public final class PlanSteps {
     Map result = new LinkedHashMap();
     result.put("operator", node.getClass().getSimpleName());
     result.put("parent", parent);
-    List inputs = list(node.children());
-    List expressions = list(node.expressions());
+    List inputs = Trees.list(node.children());
+    List expressions = Trees.list(node.expressions());
     if (inputs.isEmpty()) {
       result.put("leaf", attributes(node.output()));
     }
@@ -88,15 +86,15 @@ public final class PlanSteps {
     } else if (node instanceof Aggregate) {
       aggregate((Aggregate) node, result);
     } else if (node instanceof Deduplicate) {
-      result.put("keys", ids(list(((Deduplicate) node).keys())));
+      result.put("keys", ids(Trees.list(((Deduplicate) node).keys())));
     } else if (node instanceof CTERelationDef) {
       result.put("defines", Long.valueOf(((CTERelationDef) node).id()));
-      result.put("columns", ids(list(node.output())));
+      result.put("columns", ids(Trees.list(node.output())));
     } else if (node instanceof CTERelationRef) {
       result.put("refers", Long.valueOf(((CTERelationRef) node).cteId()));
-      result.put("columns", ids(list(node.output())));
+      result.put("columns", ids(Trees.list(node.output())));
     } else if (result.get("operator").equals("Distinct")) {
-      result.put("keys", ids(list(node.output())));
+      result.put("keys", ids(Trees.list(node.output())));
     }
     return result;
   }
@@ -120,18 +118,18 @@ public final class PlanSteps {
       return result;
     }
     for (int i = 0; i < inputs.size(); i++) {
-      List columns = list(((LogicalPlan) inputs.get(i)).output());
+      List columns = Trees.list(((LogicalPlan) inputs.get(i)).output());
       for (int j = 0; j < columns.size(); j++) {
         known.put(Long.valueOf(((Attribute) columns.get(j)).exprId().id()), columns.get(j));
       }
     }
-    List columns = list(node.output());
+    List columns = Trees.list(node.output());
     for (int i = 0; i < columns.size(); i++) {
       Attribute column = (Attribute) columns.get(i);
       if (!known.containsKey(Long.valueOf(column.exprId().id()))) {
-        List sources = ids(list(node.references().toSeq()));
+        List sources = ids(Trees.list(node.references().toSeq()));
         if (sources.isEmpty() && inputs.size() == 1) {
-          sources = ids(list(((LogicalPlan) inputs.get(0)).output()));
+          sources = ids(Trees.list(((LogicalPlan) inputs.get(0)).output()));
         }
         result.add(madeColumn(Long.valueOf(column.exprId().id()), column.name(), node.getClass().getSimpleName(), sources));
       }
@@ -140,11 +138,11 @@ public final class PlanSteps {
   }
 
   private static void union(LogicalPlan node, List inputs, List result) {
-    List columns = list(node.output());
+    List columns = Trees.list(node.output());
     for (int i = 0; i < columns.size(); i++) {
       List sources = new ArrayList();
       for (int j = 0; j < inputs.size(); j++) {
-        List inputColumns = list(((LogicalPlan) inputs.get(j)).output());
+        List inputColumns = Trees.list(((LogicalPlan) inputs.get(j)).output());
         if (i < inputColumns.size()) {
           sources.add(Long.valueOf(((Attribute) inputColumns.get(i)).exprId().id()));
         }
@@ -189,14 +187,14 @@ public final class PlanSteps {
   private static List nulls(LogicalPlan node, List inputs) {
     Map known = new HashMap();
     for (int i = 0; i < inputs.size(); i++) {
-      List columns = list(((LogicalPlan) inputs.get(i)).output());
+      List columns = Trees.list(((LogicalPlan) inputs.get(i)).output());
       for (int j = 0; j < columns.size(); j++) {
         Attribute column = (Attribute) columns.get(j);
         known.put(Long.valueOf(column.exprId().id()), Boolean.valueOf(column.nullable()));
       }
     }
     List result = new ArrayList();
-    List columns = list(node.output());
+    List columns = Trees.list(node.output());
     for (int i = 0; i < columns.size(); i++) {
       Attribute column = (Attribute) columns.get(i);
       Object before = known.get(Long.valueOf(column.exprId().id()));
@@ -223,15 +221,15 @@ public final class PlanSteps {
     while (!pending.isEmpty()) {
       Expression item = (Expression) pending.remove(pending.size() - 1);
       if (item instanceof And) {
-        pending.addAll(list(item.children()));
+        pending.addAll(Trees.list(item.children()));
       } else if (item instanceof EqualTo || item instanceof EqualNullSafe) {
         pair((Expression) item.children().apply(0), (Expression) item.children().apply(1), node, left, right);
       }
     }
     result.put("left", left);
     result.put("right", right);
-    result.put("leftColumns", ids(list(node.left().output())));
-    result.put("rightColumns", ids(list(node.right().output())));
+    result.put("leftColumns", ids(Trees.list(node.left().output())));
+    result.put("rightColumns", ids(Trees.list(node.right().output())));
   }
 
   /** Adds the columns of an equality between the two sides; ignored if a side is not a column. */
@@ -250,8 +248,8 @@ public final class PlanSteps {
   }
 
   private static void aggregate(Aggregate node, Map result) {
-    List grouping = list(node.groupingExpressions());
-    List results = list(node.aggregateExpressions());
+    List grouping = Trees.list(node.groupingExpressions());
+    List results = Trees.list(node.aggregateExpressions());
     List keys = new ArrayList();
     for (int i = 0; i < grouping.size() && keys != null; i++) {
       Object id = idOf((Expression) grouping.get(i), results);
@@ -294,13 +292,13 @@ public final class PlanSteps {
 
   /** The columns that an expression depends on, with the result columns of its subqueries. */
   private static List references(Expression expression) {
-    List result = ids(list(expression.references().toSeq()));
+    List result = ids(Trees.list(expression.references().toSeq()));
     List nested = withDescendants(expression);
     for (int i = 0; i < nested.size(); i++) {
       if (nested.get(i) instanceof SubqueryExpression) {
         Object plan = ((SubqueryExpression) nested.get(i)).plan();
         if (plan instanceof LogicalPlan) {
-          result.addAll(ids(list(((LogicalPlan) plan).output())));
+          result.addAll(ids(Trees.list(((LogicalPlan) plan).output())));
         }
       }
     }
@@ -315,7 +313,7 @@ public final class PlanSteps {
     while (!pending.isEmpty()) {
       Expression item = (Expression) pending.remove(pending.size() - 1);
       result.add(item);
-      List inputs = list(item.children());
+      List inputs = Trees.list(item.children());
       for (int i = inputs.size() - 1; i >= 0; i--) {
         pending.add(inputs.get(i));
       }
@@ -335,7 +333,7 @@ public final class PlanSteps {
 
   private static List attributes(scala.collection.Seq columns) {
     List result = new ArrayList();
-    List item = list(columns);
+    List item = Trees.list(columns);
     for (int i = 0; i < item.size(); i++) {
       Map column = new LinkedHashMap();
       column.put("id", Long.valueOf(((Attribute) item.get(i)).exprId().id()));
@@ -349,15 +347,6 @@ public final class PlanSteps {
     List result = new ArrayList();
     for (int i = 0; i < columns.size(); i++) {
       result.add(Long.valueOf(((Attribute) columns.get(i)).exprId().id()));
-    }
-    return result;
-  }
-
-  private static List list(scala.collection.Seq sequence) {
-    List result = new ArrayList();
-    scala.collection.Iterator item = sequence.iterator();
-    while (item.hasNext()) {
-      result.add(item.next());
     }
     return result;
   }

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from headwater.formats.openlineage.event import Event, as_utc, parse_time
 from headwater.formats.openlineage.text import is_storable
@@ -27,7 +26,7 @@ class RunAccount:
     last_event_at: datetime
     run_facets: Facets
     job_facets: Facets
-    lineage_entries: tuple[Any, ...]
+    lineage_entries: tuple[object, ...]
     """Every entry of every `lineage` job facet: on run events these add up instead of replacing each other."""
     inputs: tuple[DatasetUse, ...]
     outputs: tuple[DatasetUse, ...]
@@ -74,17 +73,17 @@ def progress(event_types: Iterable[str | None]) -> RunState:
 
 def merge_facets(layers: Iterable[Facets]) -> Facets:
     """Later layers replace whole facets of earlier ones; a facet marked `_deleted` removes its name."""
-    merged: dict[str, Any] = {}
+    merged: dict[str, object] = {}
     for layer in layers:
         merged.update(layer)
     return {name: facet for name, facet in merged.items() if not is_deleted(facet)}
 
 
-def is_deleted(facet: Any) -> bool:
+def is_deleted(facet: object) -> bool:
     return isinstance(facet, Mapping) and facet.get("_deleted") is True
 
 
-def lineage_entries(job_facets: Facets) -> list[Any]:
+def lineage_entries(job_facets: Facets) -> list[object]:
     facet = job_facets.get("lineage")
     entries = facet.get("entries") if isinstance(facet, Mapping) and not is_deleted(facet) else None
     return entries if isinstance(entries, list) else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from headwater.formats.openlineage.text import is_storable
 from headwater.model.names import Dataset
@@ -57,7 +56,7 @@ def aliases(facets: Facets) -> frozenset[Dataset]:
     return frozenset(dataset for dataset, _ in _symlinks(facets))
 
 
-def schema_fields(facets: Facets) -> list[Mapping[str, Any]]:
+def schema_fields(facets: Facets) -> list[Mapping[str, object]]:
     return [f for f in _items(facets.get("schema"), "fields") if isinstance(f.get("name"), str)]
 
 
@@ -65,19 +64,19 @@ def version_label(facets: Facets) -> str | None:
     return _text(facets.get("version"), "datasetVersion")
 
 
-def _symlinks(facets: Facets) -> Iterator[tuple[Dataset, Any]]:
+def _symlinks(facets: Facets) -> Iterator[tuple[Dataset, object]]:
     for item in _items(facets.get("symlinks"), "identifiers"):
         namespace, name = _text(item, "namespace"), _text(item, "name")
         if namespace is not None and name is not None:
             yield Dataset(namespace, name), item.get("type")
 
 
-def _items(facet: Any, key: str) -> Iterator[Mapping[str, Any]]:
+def _items(facet: object, key: str) -> Iterator[Mapping[str, object]]:
     items = facet.get(key) if isinstance(facet, Mapping) else None
     if isinstance(items, list):
         yield from (item for item in items if isinstance(item, Mapping))
 
 
-def _text(item: Any, key: str) -> str | None:
+def _text(item: object, key: str) -> str | None:
     value = item.get(key) if isinstance(item, Mapping) else None
     return value if isinstance(value, str) and is_storable(value) else None

@@ -1,7 +1,7 @@
 """One OpenLineage event, read from bytes, text or a mapping.
 
-The three kinds of events are recognised by their members, never by `schemaURL`. What cannot be an event is refused with
-the JSON path of the culprit; what only violates the specification is kept and listed in ``problems``.
+The three kinds of events are recognised by their members, never by `schemaURL`. A document that is not an event is
+refused, with the JSON path of the fault. Mere violations of the specification are listed in ``problems``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from headwater.errors import EventRefused
 from headwater.formats.openlineage.facets import facet_problems
@@ -23,13 +23,13 @@ from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable, m
 from headwater.model.names import Dataset, Job
 from headwater.model.runs import DatasetUse, Facets, Problem
 
-RawEvent = bytes | bytearray | str | Mapping[str, Any]
+RawEvent = bytes | bytearray | str | Mapping[str, object]
 
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
-# An accepted event has to be readable again from any depth of the stack.
+# An accepted event must be readable again at any depth of the stack.
 _MAX_DEPTH = 200
 MAX_ALIASES = 5_000
-"""Maximum number of other names (`symlinks`) that one event gives to its datasets."""
+"""Maximum number of aliases (`symlinks`) in one event."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 
 
@@ -40,7 +40,7 @@ class EventKind(StrEnum):
 
 
 Stamp = tuple[datetime, bytes]
-"""Orders a set of events the same way whatever order they arrived in."""
+"""A sort key that does not depend on the order in which events arrived."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Event:
     kind: EventKind
     time: datetime
     body: bytes
-    """As received, byte for byte; the compact form when it came as a mapping."""
+    """As received, byte for byte; of a mapping, compact JSON."""
     digest: bytes
-    """SHA-256 of the content: two spellings of one event are one event."""
+    """SHA-256 of the content: events that differ only in their formatting are one event."""
     problems: tuple[Problem, ...]
     event_type: str | None = None
     run_id: str | None = None
@@ -74,7 +74,7 @@ class Event:
 def read_event(raw: RawEvent) -> Event:
     """The event in ``raw``, or :class:`EventRefused`."""
     document, body = _decode(raw)
-    # An event with fewer brackets than that cannot be deeper; counting them is quicker than going down.
+    # An event with fewer brackets cannot be deeper, and counting them is faster than descending.
     if body.count(b"{") + body.count(b"[") > _MAX_DEPTH and is_deeper(document, _MAX_DEPTH):
         raise EventRefused("$", f"nested more than {_MAX_DEPTH} levels deep")
     event = _EventReader(document, body).event()
@@ -83,32 +83,32 @@ def read_event(raw: RawEvent) -> Event:
 
 
 def _refuse_too_many_aliases(event: Event) -> None:
-    """Under the writer's lock each name of a dataset is looked up by itself: no other bytes of an event cost as much
+    """Each alias is looked up on its own while the writer's lock is held: no other part of an event takes as much
     time."""
     facets = (use.facets["symlinks"] for use in event.datasets if "symlinks" in use.facets)
     identifiers = (facet.get("identifiers") for facet in facets if isinstance(facet, Mapping))
     count = sum(len(listed) for listed in identifiers if isinstance(listed, list))
     if count > MAX_ALIASES:
-        raise EventRefused("$", f"{count:,} other names of datasets (symlinks); one event has at most {MAX_ALIASES:,}")
+        raise EventRefused("$", f"{count:,} aliases of datasets (symlinks); one event has at most {MAX_ALIASES:,}")
 
 
 def encode_event(raw: RawEvent) -> bytes:
-    """The bytes of ``raw`` as a server takes them, or :class:`EventRefused` where they are no JSON object."""
+    """The bytes of ``raw`` as a server accepts them. Raises :class:`EventRefused` if it is not a JSON object."""
     return _decode(raw)[1]
 
 
 def reread_event(body: bytes, digest: bytes, problems: Iterable[tuple[str, str]] = ()) -> Event:
-    """An event that was accepted before: what was checked and computed then is not done again."""
+    """An event that was accepted before: its checks and its digest are not repeated."""
     document, body = _decode(body)
     event = _EventReader(document, body, check_facets=False).event(digest)
     return replace(event, problems=tuple(Problem(path, reason) for path, reason in problems))
 
 
-def _decode(raw: RawEvent) -> tuple[Mapping[str, Any], bytes]:
+def _decode(raw: RawEvent) -> tuple[Mapping[str, object], bytes]:
     try:
         if isinstance(raw, Mapping):
             body = json.dumps(raw, separators=(",", ":"), allow_nan=False).encode()
-            document: Any = json.loads(body)
+            document: object = json.loads(body)
         else:
             body = raw.encode() if isinstance(raw, str) else bytes(raw)
             document = json.loads(body.decode("utf-8-sig"), parse_constant=refuse_constant)
@@ -125,8 +125,8 @@ def _decode(raw: RawEvent) -> tuple[Mapping[str, Any], bytes]:
     return document, body
 
 
-def is_deeper(value: Any, levels: int) -> bool:
-    containers = [value]
+def is_deeper(value: object, levels: int) -> bool:
+    containers: list[dict[str, object] | list[object]] = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         inner = (
             item
@@ -146,7 +146,7 @@ def refuse_constant(name: str) -> NoReturn:
 class _EventReader:
     """Reads one decoded document and collects its problems."""
 
-    def __init__(self, document: Mapping[str, Any], body: bytes, check_facets: bool = True) -> None:
+    def __init__(self, document: Mapping[str, object], body: bytes, check_facets: bool = True) -> None:
         self._document = document
         self._body = body
         self._check_text = may_be_unstorable(body)
@@ -160,23 +160,35 @@ class _EventReader:
         self._text(document, "$", "producer")
         if not isinstance(document.get("schemaURL"), str):
             self._problem("$.schemaURL", "missing")
-        parts: dict[str, Any] = {}
+        dataset: DatasetUse | None = None
+        job: tuple[Job, Facets] | tuple[None, None] = None, None
+        run: tuple[str, Facets] | tuple[None, None] = None, None
+        inputs: tuple[DatasetUse, ...] = ()
+        outputs: tuple[DatasetUse, ...] = ()
+        event_type: str | None = None
         if kind is EventKind.DATASET:
-            parts["dataset"] = self._use(document["dataset"], "$.dataset", None)
+            dataset = self._use(document["dataset"], "$.dataset", None)
         else:
-            parts["job"], parts["job_facets"] = self._job()
-            parts["inputs"] = self._uses("inputs", "inputFacets")
-            parts["outputs"] = self._uses("outputs", "outputFacets")
+            job = self._job()
+            inputs = self._uses("inputs", "inputFacets")
+            outputs = self._uses("outputs", "outputFacets")
         if kind is EventKind.RUN:
-            parts["run_id"], parts["run_facets"] = self._run()
-            parts["event_type"] = self._event_type()
+            run = self._run()
+            event_type = self._event_type()
         return Event(
             kind=kind,
             time=time,
             body=self._body,
             digest=digest or _content_digest(document),
             problems=tuple(self._problems),
-            **parts,
+            event_type=event_type,
+            run_id=run[0],
+            run_facets=run[1],
+            job=job[0],
+            job_facets=job[1],
+            inputs=inputs,
+            outputs=outputs,
+            dataset=dataset,
         )
 
     def _kind(self) -> EventKind:
@@ -224,7 +236,7 @@ class _EventReader:
             raise EventRefused(f"$.{key}", f"must be an array, not {_json_type(uses)}")
         return tuple(self._use(use, f"$.{key}[{index}]", io_key) for index, use in enumerate(uses))
 
-    def _use(self, value: Any, path: str, io_key: str | None) -> DatasetUse:
+    def _use(self, value: object, path: str, io_key: str | None) -> DatasetUse:
         document = self._object(value, path)
         dataset = Dataset(self._name(document, path, "namespace"), self._name(document, path, "name"))
         facets = self._facets(document, path, "facets", "dataset")
@@ -237,24 +249,24 @@ class _EventReader:
             self._storable(name, f"{path} (partition)")
         return names
 
-    def _facets(self, owner: Mapping[str, Any], path: str, key: str, owner_kind: str) -> Facets:
-        facets = owner.get(key)
-        if facets is None:
+    def _facets(self, owner: Mapping[str, object], path: str, key: str, owner_kind: str) -> Facets:
+        stated = owner.get(key)
+        if stated is None:
             return {}
         path = f"{path}.{key}"
-        self._object(facets, path)
+        facets = self._object(stated, path)
         for name in facets:
             self._storable(name, path)
         if self._check_facets:
             self._problems += facet_problems(owner_kind, facets, path, check_text=self._check_text)
-        return facets  # type: ignore[no-any-return]
+        return facets
 
-    def _name(self, owner: Mapping[str, Any], path: str, key: str) -> str:
+    def _name(self, owner: Mapping[str, object], path: str, key: str) -> str:
         text = self._text(owner, path, key)
         self._storable(text, f"{path}.{key}")
         return text
 
-    def _text(self, owner: Mapping[str, Any], path: str, key: str) -> str:
+    def _text(self, owner: Mapping[str, object], path: str, key: str) -> str:
         value = owner.get(key)
         if value is None:
             raise EventRefused(f"{path}.{key}", "missing")
@@ -267,10 +279,10 @@ class _EventReader:
             raise EventRefused(path, UNSTORABLE_REASON)
 
     @staticmethod
-    def _object(value: Any, path: str) -> Mapping[str, Any]:
+    def _object(value: object, path: str) -> dict[str, object]:
         if value is None:
             raise EventRefused(path, "missing")
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise EventRefused(path, f"must be an object, not {_json_type(value)}")
         return value
 
@@ -278,7 +290,7 @@ class _EventReader:
         self._problems.append(Problem(path, reason))
 
 
-def parse_time(text: Any) -> datetime | None:
+def parse_time(text: object) -> datetime | None:
     """An ISO 8601 time, with or without a zone; None if it is not one."""
     if not isinstance(text, str):
         return None
@@ -298,15 +310,15 @@ def as_utc(moment: datetime) -> datetime:
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
-def _content_digest(document: Mapping[str, Any]) -> bytes:
+def _content_digest(document: Mapping[str, object]) -> bytes:
     try:
         text = _canonical(document)
     except ValueError:  # 1e999 is JSON, but not a number that can be written again
-        raise EventRefused("$", "holds a number too large to keep") from None
+        raise EventRefused("$", "contains a number that is too large to store") from None
     return hashlib.sha256(text.encode()).digest()
 
 
-def _json_type(value: Any) -> str:
+def _json_type(value: object) -> str:
     if isinstance(value, bool):
         return "a boolean"
     names = {dict: "an object", list: "an array", str: "a string", int: "a number", float: "a number"}

@@ -1,7 +1,7 @@
 """The names and schema URLs of Headwater's own facets.
 
 Code that writes or reads one of these facets takes its name from here. Names and URLs are part of stored events: they
-are never changed. Facets of the OpenLineage specification are in `openlineage-python`, by their own names.
+never change. The names of standard facets are in `openlineage-python`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 ROWS_FACET = "headwater_rows"
 """Of an output: the query plan and the source files of a write."""
 COVERAGE_FACET = "headwater_coverage"
-"""Of an output: what column lineage could not be read. Of a run: what it did that is not captured."""
+"""Of an output: the gaps in its column lineage. Of a run: what it did that is not captured."""
 COLUMN_TYPES_FACET = "headwater_columnTypes"
 """Of an output: how each column is derived."""
 TELEMETRY_FACET = "headwater_telemetry"

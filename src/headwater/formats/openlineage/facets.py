@@ -13,16 +13,19 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwater.formats.openlineage.facet_cache import FacetCache
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.runs import Problem
 
-JsonPath = tuple["JsonPath | str", str | int]
-"""A JSON path as a chain of steps, joined to text only if there is a problem to report."""
+if TYPE_CHECKING:
+    from attr import AttrsInstance
 
-FacetChecker = Callable[[Any, JsonPath, list[Problem]], None]
+JsonPath = tuple["JsonPath | str", str | int]
+"""A JSON path as a chain of steps, which becomes text only if there is a problem to report."""
+
+FacetChecker = Callable[[object, JsonPath, list[Problem]], None]
 """Adds the problems of a value to the list."""
 
 _STANDARD: Mapping[str, Mapping[str, str]] = {
@@ -83,14 +86,14 @@ _STANDARD: Mapping[str, Mapping[str, str]] = {
 _valid_facets = FacetCache()
 
 
-def facet_text(facet: Any) -> str:
+def facet_text(facet: object) -> str:
     return _valid_facets.text(facet)
 
 
-def facet_problems(owner: str, facets: dict[str, Any], path: str, *, check_text: bool = True) -> list[Problem]:
+def facet_problems(owner: str, facets: dict[str, object], path: str, *, check_text: bool = True) -> list[Problem]:
     """The problems of ``facets``; ``owner`` is run, job, dataset, inputFacets or outputFacets.
 
-    ``check_text`` can be left out if the event's bytes show that every string in it can be stored. A facet that is in
+    ``check_text`` may be False if the event's bytes show that every string in it can be stored. A facet that is in
     the cache is replaced by the cached object.
     """
     problems: list[Problem] = []
@@ -101,13 +104,13 @@ def facet_problems(owner: str, facets: dict[str, Any], path: str, *, check_text:
             facets[name] = cached
             continue
         facet_faults = _problems_of(owner, name, facet, (path, f".{name}"), check_text)
-        if not facet_faults:
+        if not facet_faults and isinstance(facet, dict):
             _valid_facets.add(key, facet)
         problems += facet_faults
     return problems
 
 
-def _problems_of(owner: str, name: str, facet: Any, path: JsonPath, check_text: bool) -> list[Problem]:
+def _problems_of(owner: str, name: str, facet: object, path: JsonPath, check_text: bool) -> list[Problem]:
     if not isinstance(facet, Mapping):
         return [Problem(_render(path), "a facet is an object")]
     problems = [
@@ -123,7 +126,7 @@ def _problems_of(owner: str, name: str, facet: Any, path: JsonPath, check_text: 
     return problems
 
 
-def _check_text(value: Any, path: JsonPath, problems: list[Problem]) -> None:
+def _check_text(value: object, path: JsonPath, problems: list[Problem]) -> None:
     if isinstance(value, str):
         if not is_storable(value):
             problems.append(Problem(_render(path), UNSTORABLE_REASON))
@@ -151,17 +154,19 @@ def _class_checker(location: str) -> FacetChecker:
     return _checker(getattr(import_module(f"openlineage.client.generated.{module}"), name))
 
 
-_checkers: dict[Any, FacetChecker] = {}  # bounded by the types of the generated classes
+_checkers: dict[object, FacetChecker] = {}  # bounded by the types of the generated classes
 
 
-def _checker(expected: Any) -> FacetChecker:
+def _checker(expected: object) -> FacetChecker:
     """The checker of JSON values for a type annotation."""
     if expected not in _checkers:
         _checkers[expected] = _compile(expected)
     return _checkers[expected]
 
 
-def _compile(expected: Any) -> FacetChecker:
+def _compile(expected: object) -> FacetChecker:
+    import attr
+
     origin, arguments = typing.get_origin(expected), typing.get_args(expected)
     if expected is Any:
         return lambda value, path, problems: None
@@ -173,41 +178,42 @@ def _compile(expected: Any) -> FacetChecker:
         return _mapping_checker(_checker(arguments[1]))
     if origin is typing.Literal:
         return _choice_checker(arguments)
-    if isinstance(expected, type) and issubclass(expected, Enum):
+    assert isinstance(expected, type)
+    if issubclass(expected, Enum):
         return _choice_checker(tuple(member.value for member in expected))
-    if hasattr(expected, "__attrs_attrs__"):
+    if attr.has(expected):
         return _object_checker(expected)
     return _scalar_checker(expected)
 
 
-def _scalar_checker(expected: Any) -> FacetChecker:
+def _scalar_checker(expected: type) -> FacetChecker:
     accepted = (int, float) if expected is float else expected
     name = {str: "a string", bool: "a boolean", int: "an integer", float: "a number"}.get(expected, expected.__name__)
 
-    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
+    def check(value: object, path: JsonPath, problems: list[Problem]) -> None:
         fits = isinstance(value, accepted) and (value.__class__ is not bool or expected is bool)
         if not fits and expected is int:
-            fits = value.__class__ is float and value.is_integer()  # JSON has one type of number: 2.0 is an integer
+            fits = isinstance(value, float) and value.is_integer()  # JSON has one type of number: 2.0 is an integer
         if not fits:
             problems.append(Problem(_render(path), f"must be {name}"))
 
     return check
 
 
-def _choice_checker(values: tuple[Any, ...]) -> FacetChecker:
-    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
+def _choice_checker(values: tuple[object, ...]) -> FacetChecker:
+    def check(value: object, path: JsonPath, problems: list[Problem]) -> None:
         if value not in values:
             problems.append(Problem(_render(path), f"must be one of {', '.join(map(str, values))}"))
 
     return check
 
 
-def _union_checker(alternatives: tuple[Any, ...]) -> FacetChecker:
+def _union_checker(alternatives: tuple[object, ...]) -> FacetChecker:
     checkers = tuple(map(_checker, alternatives))
     if len(checkers) == 1:
         return checkers[0]
 
-    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
+    def check(value: object, path: JsonPath, problems: list[Problem]) -> None:
         problems_by_alternative: list[list[Problem]] = []
         for checker in checkers:
             problems_by_alternative.append([])
@@ -229,7 +235,7 @@ def _union_checker(alternatives: tuple[Any, ...]) -> FacetChecker:
 
 
 def _list_checker(item: FacetChecker) -> FacetChecker:
-    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
+    def check(value: object, path: JsonPath, problems: list[Problem]) -> None:
         if not isinstance(value, list):
             problems.append(Problem(_render(path), "must be an array"))
             return
@@ -240,7 +246,7 @@ def _list_checker(item: FacetChecker) -> FacetChecker:
 
 
 def _mapping_checker(item: FacetChecker) -> FacetChecker:
-    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
+    def check(value: object, path: JsonPath, problems: list[Problem]) -> None:
         if not isinstance(value, dict):
             problems.append(Problem(_render(path), "must be an object"))
             return
@@ -250,13 +256,13 @@ def _mapping_checker(item: FacetChecker) -> FacetChecker:
     return check
 
 
-def _object_checker(cls: Any) -> FacetChecker:
-    import attr  # comes with openlineage-python, and is imported as late
+def _object_checker(cls: type[AttrsInstance]) -> FacetChecker:
+    import attr  # at the first use, like openlineage-python, which brings it
 
     fields: list[tuple[str, str, bool, FacetChecker]] = []
-    dependent = [a.name for a in cls.__attrs_attrs__ if hasattr(cls, f"{a.name}_dependent_required_check")]
+    dependent = [a.name for a in attr.fields(cls) if hasattr(cls, f"{a.name}_dependent_required_check")]
 
-    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
+    def check(value: object, path: JsonPath, problems: list[Problem]) -> None:
         if not isinstance(value, dict):
             problems.append(Problem(_render(path), "must be an object"))
             return
@@ -278,7 +284,7 @@ def _object_checker(cls: Any) -> FacetChecker:
         (a.name, f".{a.name}", True, _choice_checker((a.default,)))
         if isinstance(a.default, str)
         else (a.name, f".{a.name}", a.default is attr.NOTHING, _checker(hints[a.name]))
-        for a in cls.__attrs_attrs__
+        for a in attr.fields(cls)
         # The base facet's own two fields are required by the specification but not by the class: checked above.
         if not a.name.startswith("_")
     ]

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
 
 from headwater.errors import EvidenceBroken
 from headwater.formats.openlineage.claims import first, second
 from headwater.formats.openlineage.claims.reading import Rules
 from headwater.formats.openlineage.event import Event
 from headwater.formats.openlineage.facet_names import EVIDENCE_PREFIX, MANIFEST_FACET
-from headwater.model.certificates import ALGORITHM
+from headwater.model.certificates import ALGORITHM, Claims
 from headwater.proof.canonical import canonical_scalar, canonical_text, digest_of, hashes_by_name
 
 _ENDS = ("COMPLETE", "FAIL")
@@ -28,12 +27,12 @@ def is_certified(event: Event) -> bool:
     return event.event_type in _ENDS and isinstance((event.run_facets or {}).get(MANIFEST_FACET), Mapping)
 
 
-def claims(event: Event) -> dict[str, Any]:
+def claims(event: Event) -> Claims:
     """By the current rules."""
     return _claims(event, _CURRENT)
 
 
-def claims_again(event: Event, document: Mapping[str, Any]) -> dict[str, Any]:
+def claims_again(event: Event, document: Mapping[str, object]) -> Claims:
     """By the rules that a certificate was made by."""
     version = document.get("claimsVersion", _FIRST)
     if isinstance(version, bool) or not isinstance(version, int) or version not in _RULES:
@@ -42,14 +41,15 @@ def claims_again(event: Event, document: Mapping[str, Any]) -> dict[str, Any]:
     return _claims(event, version)
 
 
-def _claims(event: Event, version: int) -> dict[str, Any]:
+def _claims(event: Event, version: int) -> Claims:
     assert event.job is not None
     assert event.run_facets is not None
+    assert event.run_id is not None
     facets, digest = event.run_facets, f"sha256:{event.digest.hex()}"
-    manifest = facets[MANIFEST_FACET]
+    manifest: Mapping[str, object] = facets[MANIFEST_FACET]
     contract = manifest.get("contractVersion")
     judged = _RULES[version](facets)
-    document = {
+    document: Claims = {
         # Of the event's digest, so that an event that comes again is known to have its certificate.
         "certificateId": str(uuid.uuid5(uuid.NAMESPACE_OID, digest)),
         "namespace": event.job.namespace,
@@ -65,6 +65,7 @@ def _claims(event: Event, version: int) -> dict[str, Any]:
         },
         "invariants": [item.document() for item in judged.invariants],
     }
-    if version == _FIRST:
-        return document
-    return document | {"claimsVersion": version, "undecided": [item.document() for item in judged.undecided]}
+    if version != _FIRST:
+        document["claimsVersion"] = version
+        document["undecided"] = [item.document() for item in judged.undecided]
+    return document

@@ -2,7 +2,7 @@
 
 For each target the strongest statement counts, in the order of the specification: an explicit `lineage` facet, then
 `columnLineage`, then every input into every output. An input that no explicit statement mentions still flows into the
-outputs that have no `lineage` entry of their own: it was read, and leaving it out would lose it. Every source has the
+outputs that have no `lineage` entry of their own: otherwise the graph would lose that it was read. Every source has the
 basis of its statement.
 
 Every input into every output is a product, which a small event can make very large. Above a limit the inputs are one
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from headwater.formats.openlineage.accumulate import RunAccount, is_deleted, lineage_entries, merge_uses
 from headwater.formats.openlineage.event import Event
@@ -42,12 +41,12 @@ class FlowSource:
 
 _LARGE_BYTES = 100_000
 MAX_DIRECT_EDGES = 10_000
-"""The default limit: this many inputs by outputs, each counted by its partitions, become edges of their own."""
+"""The default limit: up to this many pairs of inputs and outputs, counted by partitions, become edges."""
 
 
 @dataclass(frozen=True, eq=False)
 class SharedInputs:
-    """The inputs of one job that flow into several targets alike, only because they are inputs."""
+    """Inputs of one job that flow into the same targets, for no other reason than that they are inputs."""
 
     job: Job
     sources: tuple[FlowSource, ...]
@@ -66,9 +65,9 @@ class TargetFlow:
     stated: ParsedColumnLineage | None = None
     """If ``columns`` come from one facet: these, by upstream."""
     shared: SharedInputs | None = None
-    """What flows into it in addition to ``sources``, through a hub."""
+    """The inputs that flow into it through a hub, in addition to ``sources``."""
 
-    def columns_by_upstream(self) -> Mapping[Any, Collection[ColumnEdge]]:
+    def columns_by_upstream(self) -> Mapping[Endpoint, Collection[ColumnEdge]]:
         if self.stated is not None:
             return self.stated.by_upstream
         edges: dict[Endpoint, list[ColumnEdge]] = {}
@@ -78,7 +77,7 @@ class TargetFlow:
 
 
 def endpoints_of(flows: Collection[TargetFlow]) -> set[Endpoint]:
-    """Everything that flows from or into something."""
+    """All endpoints in the flows."""
     shared = {flow.shared for flow in flows if flow.shared is not None}
     return (
         {flow.target for flow in flows}
@@ -114,8 +113,8 @@ def flows_of_dataset(event: Event) -> list[TargetFlow]:
 
 
 def prepare_flows(events: Iterable[Event]) -> None:
-    """What can be done before the fold, which runs alone. A small event is quick there as well, and mostly repeats the
-    last one."""
+    """Parse the column lineage of large events before the fold, which blocks other writers. For small events that would
+    not pay: most repeat the one before."""
     prepare_columns(
         (facet, use.dataset)
         for event in events
@@ -136,12 +135,14 @@ def _flows(
     job: Job,
     inputs: Iterable[DatasetUse],
     outputs: Iterable[DatasetUse],
-    entries: Iterable[Any],
+    entries: Iterable[object],
     max_direct_edges: int,
 ) -> list[TargetFlow]:
     output_uses: dict[Endpoint, DatasetUse] = {use.dataset: use for use in outputs}
     claims = {dataset: _Claims(dataset) for dataset in output_uses}
     for entry in entries:
+        if not isinstance(entry, Mapping):
+            continue
         target = _endpoint(entry, job)
         if target is not None:
             claims.setdefault(target, _Claims(target)).add_lineage(entry, job)
@@ -180,7 +181,7 @@ class _Claims:
     stated: ParsedColumnLineage | None = None
     shared: SharedInputs | None = None
 
-    def add_lineage(self, entry: Mapping[str, Any], own_job: Job | None) -> None:
+    def add_lineage(self, entry: Mapping[str, object], own_job: Job | None) -> None:
         self.explicit = True
         for item in objects(entry.get("inputs")):
             upstream = self._upstream(item, own_job)
@@ -195,7 +196,7 @@ class _Claims:
                 if upstream is not None:
                     self._column(upstream, text_of(item, "field"), name, item, Dependency.DIRECT)
 
-    def _upstream(self, item: Mapping[str, Any], own_job: Job | None) -> Endpoint | None:
+    def _upstream(self, item: Mapping[str, object], own_job: Job | None) -> Endpoint | None:
         upstream = _endpoint(item, own_job)
         # A job as the source of its own target only means that it created the data: the edge states its job already.
         if upstream is None or upstream == own_job:
@@ -203,7 +204,7 @@ class _Claims:
         self.upstreams[upstream] = Basis.LINEAGE
         return upstream
 
-    def add_column_lineage(self, facet: Mapping[str, Any]) -> None:
+    def add_column_lineage(self, facet: Mapping[str, object]) -> None:
         self.stated = stated = parsed_column_lineage(facet, self.target)
         for upstream in stated.by_upstream:
             self.upstreams.setdefault(upstream, Basis.COLUMN_LINEAGE)
@@ -217,7 +218,7 @@ class _Claims:
         upstream: Endpoint,
         upstream_column: str | None,
         column: str | None,
-        item: Mapping[str, Any],
+        item: Mapping[str, object],
         default: Dependency,
     ) -> None:
         for how in transformations(item.get("transformations"), (default, None, False, None)):
@@ -234,7 +235,15 @@ class _Claims:
             for upstream, basis in sorted(self.upstreams.items(), key=lambda item: _sort_key(item[0]))
         )
         columns = self.stated.edges if self.stated is not None else frozenset(self.columns)
-        return TargetFlow(self.target, partitions, sources, columns, use, self.stated, self.shared)
+        return TargetFlow(
+            target=self.target,
+            partitions=partitions,
+            sources=sources,
+            columns=columns,
+            use=use,
+            stated=self.stated,
+            shared=self.shared,
+        )
 
 
 def edge_summary(edges: Collection[ColumnEdge]) -> tuple[EdgeType, str | None]:
@@ -257,9 +266,7 @@ def edge_type(subtypes: Collection[str | None]) -> EdgeType:
     return EdgeType.PROJECTED_FROM if plain else EdgeType.DERIVED_FROM
 
 
-def _endpoint(item: Any, own_job: Job | None) -> Endpoint | None:
-    if not isinstance(item, Mapping):
-        return None
+def _endpoint(item: Mapping[str, object], own_job: Job | None) -> Endpoint | None:
     namespace, name, kind = text_of(item, "namespace"), text_of(item, "name"), item.get("type")
     if kind == "JOB" and namespace is None and name is None:
         return own_job
@@ -270,7 +277,7 @@ def _endpoint(item: Any, own_job: Job | None) -> Endpoint | None:
     return None
 
 
-def _live_facet(use: DatasetUse, name: str) -> Mapping[str, Any] | None:
+def _live_facet(use: DatasetUse, name: str) -> Mapping[str, object] | None:
     facet = use.facets.get(name)
     return facet if isinstance(facet, Mapping) and not is_deleted(facet) else None
 

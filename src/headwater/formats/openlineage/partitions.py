@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 from urllib.parse import quote
 
 
-def partition_names(io_facets: Mapping[str, Any]) -> tuple[str, ...]:
+def partition_names(io_facets: Mapping[str, object]) -> tuple[str, ...]:
     """The partitions an input or output was restricted to; empty means the whole dataset."""
     subset = io_facets.get("subset")
     if not isinstance(subset, Mapping):
@@ -23,7 +22,7 @@ def partition_names(io_facets: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted(set(_names(condition.get("partitions")))))
 
 
-def _names(partitions: Any) -> Iterator[str]:
+def _names(partitions: object) -> Iterator[str]:
     if not isinstance(partitions, list):
         return
     for partition in partitions:
@@ -36,7 +35,7 @@ def _names(partitions: Any) -> Iterator[str]:
             yield "/".join(f"{_quote(key)}={_value(value)}" for key, value in dimensions.items())
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     return _quote(value if isinstance(value, str) else json.dumps(value, sort_keys=True), safe=" -_.:,+")
 
 

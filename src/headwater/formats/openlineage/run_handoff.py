@@ -1,4 +1,4 @@
-"""What one run wrote and another read: the datasets, and whether both state the same checksum of them."""
+"""Datasets that one run wrote and another read, and whether both state the same checksum of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headwater.model.names import Dataset
 
 
 def shared_datasets(writer: Event, readers: Iterable[Event]) -> tuple[Dataset, ...]:
-    """By the names in the events themselves."""
+    """The datasets that both name, as the events name them."""
     read = {use.dataset for event in readers for use in event.inputs}
     return tuple(sorted(read & {use.dataset for use in writer.outputs}))
 
@@ -19,7 +19,7 @@ def same_state(
 ) -> bool | None:
     """``before_checksums`` and ``after_checksums`` are checksums by the dataset's name, alone or with its namespace.
 
-    Two can be compared where they are of the same algorithm.
+    Only checksums of the same algorithm are compared; None if there are none.
     """
     answers: set[bool] = set()
     for dataset in datasets:

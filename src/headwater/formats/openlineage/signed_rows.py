@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from headwater.errors import KeyUnusable
 from headwater.formats.openlineage.facet_names import ROWS_FACET
+from headwater.model.json_types import JsonObject
 from headwater.model.names import Dataset, Job
 from headwater.proof.canonical import digest_of
 from headwater.proof.keys import SigningKey, key_text, public_key, verifies
@@ -39,7 +39,7 @@ class FacetSignature:
     value: bytes
 
 
-def sign_event(event: dict[str, Any], key: SigningKey) -> None:
+def sign_event(event: JsonObject, key: SigningKey) -> None:
     """Sign each facet `headwater_rows` of an event, in place: the last change to the event before it is sent."""
     for output in event.get("outputs") or ():
         facet = (output.get("outputFacets") or {}).get(ROWS_FACET)
@@ -50,8 +50,9 @@ def sign_event(event: dict[str, Any], key: SigningKey) -> None:
             facet[SIGNATURE] = {"key": key_text(key.public), "value": value.hex()}
 
 
-def read_signature(facet: Mapping[str, Any]) -> FacetSignature | None:
-    """The signature that a facet carries, not yet verified; None where it carries none. ValueError: it is malformed."""
+def read_signature(facet: Mapping[str, object]) -> FacetSignature | None:
+    """The signature that a facet carries, not yet verified; None if it has none. Raises a ``ValueError`` if it is
+    malformed."""
     signature = facet.get(SIGNATURE)
     if signature is None:
         return None
@@ -67,16 +68,16 @@ def read_signature(facet: Mapping[str, Any]) -> FacetSignature | None:
         raise ValueError("its signature is not a key and 64 bytes in hexadecimal") from None
 
 
-def is_valid(signature: FacetSignature, facet: Mapping[str, Any], place: FacetPlace) -> bool:
+def is_valid(signature: FacetSignature, facet: Mapping[str, object], place: FacetPlace) -> bool:
     """Whether the key signed this facet at this place. Whether the key is trusted is another question."""
     try:
         text = signed_text(facet, place)
-    except (ValueError, TypeError, RecursionError):  # no JSON that a capture writes
+    except (ValueError, TypeError, RecursionError):  # not JSON that a capture writes
         return False
     return verifies(public_key(signature.key), signature.value, text)
 
 
-def signed_text(facet: Mapping[str, Any], place: FacetPlace) -> bytes:
+def signed_text(facet: Mapping[str, object], place: FacetPlace) -> bytes:
     document = {
         "run": place.run_id,
         "job": {"namespace": place.job.namespace, "name": place.job.name},

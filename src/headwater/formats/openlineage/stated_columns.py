@@ -1,8 +1,7 @@
-"""The column lineage of one facet, parsed before the fold, which other writers wait for.
+"""The column lineage of one facet, parsed before the fold.
 
-A facet of some megabytes has a hundred thousand column edges. Everything that can be computed without the store is
-computed when the event is read (:func:`prepare_columns`), which blocks no one, and is at hand when the event is folded,
-which blocks all other writers.
+A facet of some megabytes has a hundred thousand column edges. The fold blocks all other writers, reading an event does
+not: what needs no store is computed when the event is read (:func:`prepare_columns`), and cached for the fold.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
-from typing import Any
 
 from headwater.formats.openlineage.text import is_storable
 from headwater.model.lineage import ColumnEdge, Dependency
@@ -19,20 +17,19 @@ from headwater.model.names import Dataset, Endpoint
 
 Transformation = tuple[Dependency, str | None, bool, str | None]
 _MAX_EDGES = 200_000
-"""Kept between reading and folding, of all facets together."""
+"""Maximum number of cached edges, of all facets together."""
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class ParsedColumnLineage:
     """``facet`` is a `columnLineage` facet of ``target``."""
 
-    def __init__(self, facet: Mapping[str, Any], target: Endpoint) -> None:
-        self.by_upstream: dict[Dataset, list[ColumnEdge]] = {}
+    def __init__(self, facet: Mapping[str, object], target: Endpoint) -> None:
+        self.by_upstream: dict[Endpoint, list[ColumnEdge]] = {}
         edges: set[ColumnEdge] = set()
         for edge in _edges(facet, target):
             if edge not in edges:
                 edges.add(edge)
-                assert isinstance(edge.upstream, Dataset)
                 self.by_upstream.setdefault(edge.upstream, []).append(edge)
         self.edges = frozenset(edges)
         quoted = JsonStrings()
@@ -40,11 +37,11 @@ class ParsedColumnLineage:
             upstream: sorted((row_text(edge, quoted), row_of(edge)) for edge in same)
             for upstream, same in self.by_upstream.items()
         }
-        """By upstream: each edge as it is stored, without the upstream, after its text, which is the sort key."""
+        """By upstream: for each edge its text, which is the sort key, and its stored columns except the upstream."""
 
 
 class JsonStrings(dict[str | None, str]):
-    """Strings as JSON. A facet repeats the same ones."""
+    """Strings as JSON, cached: a facet repeats the same ones."""
 
     def __missing__(self, text: str | None) -> str:
         self[text] = quoted = _to_json(text)
@@ -66,12 +63,12 @@ def row_text(edge: ColumnEdge, quoted: JsonStrings) -> str:
     return f"{columns},{how}]"
 
 
-_cache: OrderedDict[tuple[int, Endpoint], tuple[Mapping[str, Any], ParsedColumnLineage]] = OrderedDict()
+_cache: OrderedDict[tuple[int, Endpoint], tuple[Mapping[str, object], ParsedColumnLineage]] = OrderedDict()
 _lock = Lock()
 
 
-def prepare_columns(facets: Iterable[tuple[Mapping[str, Any], Endpoint]]) -> None:
-    """For the next :func:`parsed_column_lineage` of the same facets, each with its dataset."""
+def prepare_columns(facets: Iterable[tuple[Mapping[str, object], Endpoint]]) -> None:
+    """Parse facets, each with its dataset, for the next :func:`parsed_column_lineage` of the same objects."""
     for facet, target in facets:
         parsed = ParsedColumnLineage(facet, target)
         with _lock:
@@ -80,13 +77,13 @@ def prepare_columns(facets: Iterable[tuple[Mapping[str, Any], Endpoint]]) -> Non
                 _cache.popitem(last=False)
 
 
-def parsed_column_lineage(facet: Mapping[str, Any], target: Endpoint) -> ParsedColumnLineage:
+def parsed_column_lineage(facet: Mapping[str, object], target: Endpoint) -> ParsedColumnLineage:
     with _lock:
         cached_facet, parsed = _cache.pop((id(facet), target), (None, None))
     return parsed if parsed is not None and cached_facet is facet else ParsedColumnLineage(facet, target)
 
 
-def _edges(facet: Mapping[str, Any], target: Endpoint) -> Iterator[ColumnEdge]:
+def _edges(facet: Mapping[str, object], target: Endpoint) -> Iterator[ColumnEdge]:
     fields, names = facet.get("fields"), _DatasetCache()
     for name, target_field in fields.items() if isinstance(fields, Mapping) else ():
         if isinstance(target_field, Mapping) and is_storable(name):
@@ -96,7 +93,7 @@ def _edges(facet: Mapping[str, Any], target: Endpoint) -> Iterator[ColumnEdge]:
 
 
 def _input_fields(
-    items: Any, target: Endpoint, column: str | None, unstated: Transformation, names: _DatasetCache
+    items: object, target: Endpoint, column: str | None, unstated: Transformation, names: _DatasetCache
 ) -> Iterator[ColumnEdge]:
     """``unstated``: the transformation of fields that state none."""
     for item in objects(items):
@@ -118,7 +115,7 @@ class _DatasetCache(dict[tuple[str, str], Dataset | None]):
         return dataset
 
 
-def _how_of_field(target_field: Mapping[str, Any]) -> Transformation:
+def _how_of_field(target_field: Mapping[str, object]) -> Transformation:
     """The first version of the facet states this once per target field, and does not distinguish direct from
     indirect."""
     kind = text_of(target_field, "transformationType")
@@ -126,7 +123,7 @@ def _how_of_field(target_field: Mapping[str, Any]) -> Transformation:
     return Dependency.DIRECT, subtype, kind == "MASKED", _logic(target_field, "transformationDescription")
 
 
-def transformations(stated: Any, unstated: Transformation) -> Iterator[Transformation]:
+def transformations(stated: object, unstated: Transformation) -> Iterator[Transformation]:
     stated_items = list(objects(stated))
     for transformation in stated_items:
         kind = text_of(transformation, "type")
@@ -137,15 +134,15 @@ def transformations(stated: Any, unstated: Transformation) -> Iterator[Transform
         yield unstated
 
 
-def objects(value: Any) -> Iterator[Mapping[str, Any]]:
+def objects(value: object) -> Iterator[Mapping[str, object]]:
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, Mapping))
 
 
-def text_of(item: Mapping[str, Any], key: str) -> str | None:
+def text_of(item: Mapping[str, object], key: str) -> str | None:
     value = item.get(key)
     return value if isinstance(value, str) and is_storable(value) else None
 
 
-def _logic(item: Mapping[str, Any], key: str) -> str | None:
+def _logic(item: Mapping[str, object], key: str) -> str | None:
     return text_of(item, key) or None

@@ -7,10 +7,10 @@ import re
 # A lone surrogate has no UTF-8 form, and PostgreSQL text cannot hold NUL.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
-UNSTORABLE_REASON = "holds a NUL or half a surrogate pair, which no database text can"
+UNSTORABLE_REASON = "contains a NUL or half a surrogate pair, which a database cannot store"
 
 
-# How either is written in JSON; a pair of surrogates, which is fine, looks the same, and either half can be alone.
+# Both as JSON escapes. A complete pair of surrogates, which is valid, matches too.
 _SUSPICIOUS = re.compile(rb"\\u(0000|[dD][89a-fA-F])")
 
 

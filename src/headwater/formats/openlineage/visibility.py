@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import overload
 
 from headwater.formats.openlineage.accumulate import RunAccount
 from headwater.formats.openlineage.event import Event
@@ -33,13 +33,19 @@ _LINEAGE = ("columnLineage", "lineage")
 _HIDDEN = object()
 
 
-def without_hidden(value: Any, sees: CanSee) -> Any:
+@overload
+def without_hidden(value: Mapping[str, object], sees: CanSee) -> Mapping[str, object]: ...
+@overload
+def without_hidden(value: list[object], sees: CanSee) -> list[object]: ...
+@overload
+def without_hidden(value: object, sees: CanSee) -> object: ...
+def without_hidden(value: object, sees: CanSee) -> object:
     """``value`` without the objects of hidden namespaces; the same object if there are none."""
     visible = _visible_part(value, sees)
     return {} if visible is _HIDDEN else visible
 
 
-def _visible_part(value: Any, sees: CanSee) -> Any:
+def _visible_part(value: object, sees: CanSee) -> object:
     if isinstance(value, Mapping):
         namespace = value.get("namespace")
         if isinstance(namespace, str) and not sees(namespace):
@@ -57,57 +63,59 @@ def _visible_part(value: Any, sees: CanSee) -> Any:
 
 
 def visible_facets(facets: Facets, sees: CanSee) -> Facets:
-    """Of a dataset, whoever set them, without hidden objects.
+    """The facets of a dataset without hidden objects, by whichever producer.
 
-    Not its lineage: the graph has it, as far as its producers are visible.
+    Its lineage facets are left out: the graph has that lineage, as far as its producers are visible.
     """
     visible: Facets = without_hidden(facets, sees)
     return {name: facet for name, facet in visible.items() if name not in _LINEAGE}
 
 
 def visible_job_facets(facets: Facets, sees: CanSee) -> Facets:
-    """Of a job, over all of its runs: not its text, which the completely visible runs have."""
+    """The facets of a job without its texts, such as SQL, which may belong to a run that is not completely visible."""
     return {name: facet for name, facet in visible_facets(facets, sees).items() if name in _OF_JOBS}
 
 
-def visible_event(document: Mapping[str, Any], sees: CanSee, *, whole: bool) -> Mapping[str, Any] | None:
+def visible_event(document: Mapping[str, object], sees: CanSee, *, whole: bool) -> Mapping[str, object] | None:
     """The visible part of an event's document; None if the job or the dataset it is about is hidden.
 
-    ``whole``: all of the run is visible, as far as its other events state.
+    ``whole``: nothing of the run is hidden, by its other events.
     """
-    visible: Any = _visible_part(document, sees)
-    if visible is _HIDDEN or not {"job", "dataset"} & visible.keys():
+    visible = _visible_part(document, sees)
+    if not isinstance(visible, Mapping) or not {"job", "dataset"} & visible.keys():  # no mapping: it is hidden
         return None
     unchanged = visible is document
     if whole and unchanged:
         return document
-    trimmed: dict[str, Any] = dict(visible)
+    trimmed: dict[str, object] = dict(visible)
     for key, names in (("run", _OF_RUNS), ("job", _OF_JOBS), ("dataset", _OF_DATASETS)):
-        if isinstance(trimmed.get(key), Mapping):
-            trimmed[key] = _with_known_facets(trimmed[key], facets=names)
+        owner = trimmed.get(key)
+        if isinstance(owner, Mapping):
+            trimmed[key] = _with_known_facets(owner, facets=names)
     for key in ("inputs", "outputs"):
-        if isinstance(trimmed.get(key), list):
+        uses = trimmed.get(key)
+        if isinstance(uses, list):
             trimmed[key] = [
                 _with_known_facets(use, facets=_OF_DATASETS, inputFacets=_OF_USES, outputFacets=_OF_USES)
-                for use in trimmed[key]
+                for use in uses
                 if isinstance(use, Mapping)
             ]
     return trimmed
 
 
-def _with_known_facets(owner: Mapping[str, Any], **names: frozenset[str]) -> dict[str, Any]:
+def _with_known_facets(owner: Mapping[str, object], **names: frozenset[str]) -> dict[str, object]:
     return {
         key: _known_facets(value, names[key]) if key in names and isinstance(value, Mapping) else value
         for key, value in owner.items()
     }
 
 
-def _known_facets(facets: Facets, names: frozenset[str]) -> dict[str, Any]:
+def _known_facets(facets: Facets, names: frozenset[str]) -> dict[str, object]:
     return {name: facet for name, facet in facets.items() if name in names}
 
 
 def visible_account(account: RunAccount, sees: CanSee, *, whole: bool) -> RunAccount:
-    """The visible part of what the events of a run state together; its job is visible. ``whole``: as above."""
+    """The visible part of a run's account; its job is visible. ``whole``: as above."""
     visible = replace(
         account,
         run_facets=without_hidden(account.run_facets, sees),

@@ -1,4 +1,4 @@
-"""What every element has to satisfy by itself: rules 3, 4 and 6 of the format, and the types of its fields."""
+"""Checks of single elements: rules 3, 4 and 6 of the format, and the types of the fields."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
 
 from headwater.errors import (
     FieldMissing,
@@ -25,13 +24,13 @@ _NO_OFFSET = timedelta(0)
 _MAX_COUNT = 2**63
 
 FieldFault = tuple[type[GraphInvalid], str]
-"""The rule, and the fault, to be read after the name of the field."""
+"""The error class of the rule, and the fault as a phrase that follows the name of the field."""
 
 FieldTree = dict[str, "FieldSpec | FieldTree"]
 
 
 def element_faults(kind: ElementKind, document: Document) -> list[GraphInvalid]:
-    """Everything that is wrong with one element."""
+    """All faults of one element."""
     faults: list[tuple[str, FieldFault]] = []
     for field in _REQUIRED[kind]:
         value = document.get(field.path[0])
@@ -42,7 +41,7 @@ def element_faults(kind: ElementKind, document: Document) -> list[GraphInvalid]:
 
 
 def _check_fields(
-    tree: FieldTree, document: Mapping[str, Any], path: str, faults: list[tuple[str, FieldFault]]
+    tree: FieldTree, document: Mapping[str, object], path: str, faults: list[tuple[str, FieldFault]]
 ) -> None:
     """Only the fields that are present: most fields of most elements are not."""
     for name, value in document.items():
@@ -58,7 +57,7 @@ def _check_fields(
         fault = _CHECKS[spec.type](spec, value) if value != "" or not spec.required else None
         if fault is not None:
             faults.append((path + name, fault))
-        elif spec.items:
+        elif spec.items and isinstance(value, list):
             _check_items(spec, value, path + name, faults)
 
 
@@ -75,9 +74,11 @@ def _check_items(field: FieldSpec, items: list[Document], path: str, faults: lis
 def tree_of(fields: Iterable[FieldSpec]) -> FieldTree:
     tree: FieldTree = {}
     for field in fields:
-        branch: Any = tree
+        branch = tree
         for step in field.path[:-1]:
-            branch = branch.setdefault(step, {})
+            inner = branch.setdefault(step, {})
+            assert isinstance(inner, dict), f"{field.name} lies within another field"
+            branch = inner
         branch[field.path[-1]] = field
     return tree
 
@@ -87,15 +88,15 @@ _REQUIRED = {kind: [field for field in fields if field.required] for kind, field
 """None of them is nested."""
 
 
-def _id(field: FieldSpec, value: Any) -> FieldFault | None:
-    return None if is_id(value) else (StructureInvalid, f"is no UUID: {_quoted_value(value)}")
+def _id(field: FieldSpec, value: object) -> FieldFault | None:
+    return None if is_id(value) else (StructureInvalid, f"is not a UUID: {_quoted_value(value)}")
 
 
-def is_id(value: Any) -> bool:
+def is_id(value: object) -> bool:
     return isinstance(value, str) and _UUID.match(value) is not None
 
 
-def _text(field: FieldSpec, value: Any) -> FieldFault | None:
+def _text(field: FieldSpec, value: object) -> FieldFault | None:
     if not isinstance(value, str):
         return StructureInvalid, f"must be a text, not {_quoted_value(value)}"
     if field.choices and value not in field.choices:
@@ -105,11 +106,11 @@ def _text(field: FieldSpec, value: Any) -> FieldFault | None:
     return None
 
 
-def _time(field: FieldSpec, value: Any) -> FieldFault | None:
-    return None if is_utc(value) else (TimestampInvalid, f"is no ISO 8601 time in UTC: {_quoted_value(value)}")
+def _time(field: FieldSpec, value: object) -> FieldFault | None:
+    return None if is_utc(value) else (TimestampInvalid, f"is not an ISO 8601 time in UTC: {_quoted_value(value)}")
 
 
-def is_utc(value: Any) -> bool:
+def is_utc(value: object) -> bool:
     return isinstance(value, str) and _is_utc(value)
 
 
@@ -122,47 +123,48 @@ def _is_utc(text: str) -> bool:
         return False
 
 
-def _uri(field: FieldSpec, value: Any) -> FieldFault | None:
+def _uri(field: FieldSpec, value: object) -> FieldFault | None:
     if not isinstance(value, str):
         return StructureInvalid, f"must be a text, not {_quoted_value(value)}"
-    return None if is_uri(value) else (NamespaceInvalid, f"is no URI: {_quoted_value(value)}")
+    return None if is_uri(value) else (NamespaceInvalid, f"is not a URI: {_quoted_value(value)}")
 
 
-def _count(field: FieldSpec, value: Any) -> FieldFault | None:
+def _count(field: FieldSpec, value: object) -> FieldFault | None:
     # JSON has one kind of number: 12.0 is a whole one.
-    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not whole or not -_MAX_COUNT <= value < _MAX_COUNT:
-        return StructureInvalid, f"must be a whole number, not {_quoted_value(value)}"
-    return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        whole = isinstance(value, int) or value.is_integer()
+        if whole and -_MAX_COUNT <= value < _MAX_COUNT:
+            return None
+    return StructureInvalid, f"must be a whole number, not {_quoted_value(value)}"
 
 
-def _fraction(field: FieldSpec, value: Any) -> FieldFault | None:
+def _fraction(field: FieldSpec, value: object) -> FieldFault | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         return StructureInvalid, f"must be a number from 0 to 1, not {_quoted_value(value)}"
     return None
 
 
-def _flag(field: FieldSpec, value: Any) -> FieldFault | None:
+def _flag(field: FieldSpec, value: object) -> FieldFault | None:
     return None if isinstance(value, bool) else (StructureInvalid, f"must be true or false, not {_quoted_value(value)}")
 
 
-def _texts(field: FieldSpec, value: Any) -> FieldFault | None:
+def _texts(field: FieldSpec, value: object) -> FieldFault | None:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return None
     return StructureInvalid, f"must be a list of texts, not {_quoted_value(value)}"
 
 
-def _object(field: FieldSpec, value: Any) -> FieldFault | None:
+def _object(field: FieldSpec, value: object) -> FieldFault | None:
     return None if isinstance(value, dict) else (StructureInvalid, f"must be an object, not {_quoted_value(value)}")
 
 
-def _objects(field: FieldSpec, value: Any) -> FieldFault | None:
+def _objects(field: FieldSpec, value: object) -> FieldFault | None:
     if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         return None
     return StructureInvalid, f"must be a list of objects, not {_quoted_value(value)}"
 
 
-_CHECKS: Mapping[FieldType, Callable[[FieldSpec, Any], FieldFault | None]] = {
+_CHECKS: Mapping[FieldType, Callable[[FieldSpec, object], FieldFault | None]] = {
     FieldType.ID: _id,
     FieldType.TEXT: _text,
     FieldType.TIME: _time,
@@ -176,5 +178,5 @@ _CHECKS: Mapping[FieldType, Callable[[FieldSpec, Any], FieldFault | None]] = {
 }
 
 
-def _quoted_value(value: Any) -> str:
+def _quoted_value(value: object) -> str:
     return shorten(repr(value))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from headwater.formats.openlineage.event import is_deeper, refuse_constant
 
@@ -13,7 +12,7 @@ MAX_DEPTH = 100
 _DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 
 
-def decode_json(text: str) -> Any:
+def decode_json(text: str) -> object:
     """The one value in ``text``."""
     value, end = decode_json_at(text, 0)
     if text[end:].strip():
@@ -21,7 +20,7 @@ def decode_json(text: str) -> Any:
     return value
 
 
-def decode_json_at(text: str, start: int) -> tuple[Any, int]:
+def decode_json_at(text: str, start: int) -> tuple[object, int]:
     """The value that starts at ``start``, and its end."""
     try:
         value, end = _DECODER.raw_decode(text, start)

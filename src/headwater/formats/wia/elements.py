@@ -1,7 +1,7 @@
 """The elements of a lineage graph: their kinds, and the fields of each kind.
 
-An element is a plain document, as in JSON; members beyond these fields are kept and never read. One table of fields
-serves everything that has to know them: the checks, the columns of Parquet files, the keys of GraphML.
+An element is a JSON object; members beyond these fields are preserved and never read. The checks, the columns of
+Parquet files and the keys of GraphML all come from this one table of fields.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 from headwater.model.lineage import EdgeType
 
 Document = dict[str, Any]
+"""The members of an element. `Any`: :data:`FIELDS` states their types, and `checks.py` checks them, before they are
+read."""
 
 
 class ElementKind(StrEnum):
@@ -185,7 +187,7 @@ LISTS: Mapping[ElementKind, str] = {
 """The name of the list of elements of each kind in a graph, in the order in which they are written."""
 
 
-def element_name(kind: ElementKind, document: Mapping[str, Any]) -> str:
+def element_name(kind: ElementKind, document: Mapping[str, object]) -> str:
     """An element in an error message: `edge c3d4e5f6-a7b8-…`, with a node's name, or only its kind."""
     known_by = document.get(ID_OF[kind])
     words = [kind.value.replace("_", " ")]

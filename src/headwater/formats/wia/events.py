@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from headwater.formats.openlineage.facet_names import WIA_FACET, schema_url
 from headwater.formats.openlineage.text import is_storable
 from headwater.formats.wia.elements import Document
+from headwater.model.json_types import JsonValue
 from headwater.model.names import Dataset
 
 HEADWATER_KEY = "headwater"
@@ -40,7 +40,7 @@ SourcedDocument = tuple[Dataset, Document]
 
 @dataclass
 class NodeGroup:
-    """A node, and the documents about it and about what leads to it."""
+    """A node, and the documents about it and about the edges into it."""
 
     dataset: Dataset
     node: Document
@@ -62,7 +62,7 @@ def node_event(group: NodeGroup, at: str) -> str:
     return f'{text[: -len(_ENDS)]},"edges":[{",".join(edges)}]{_ENDS}'
 
 
-def _facets(group: NodeGroup) -> Iterator[tuple[str, dict[str, Any]]]:
+def _facets(group: NodeGroup) -> Iterator[tuple[str, dict[str, object]]]:
     node = group.node
     metadata, schema = (node.get(part) or {} for part in ("metadata", "schema"))
     yield "datasetType", _facet("1-0-0/DatasetTypeDatasetFacet", datasetType=node["node_type"].upper())
@@ -80,7 +80,7 @@ def _facets(group: NodeGroup) -> Iterator[tuple[str, dict[str, Any]]]:
     yield WIA_FACET, _wia_facet(group)
 
 
-def _facet(schema: str, **content: Any) -> dict[str, Any]:
+def _facet(schema: str, **content: object) -> dict[str, object]:
     url = f"{_SPEC}/facets/{schema}.json#/$defs/{schema.split('/')[1]}"
     return {"_producer": _PRODUCER, "_schemaURL": url, **content}
 
@@ -89,8 +89,8 @@ def _field(stated: Document) -> Document:
     return {name: stated[name] for name in ("name", "type", "description") if stated.get(name) is not None}
 
 
-def _wia_facet(group: NodeGroup) -> dict[str, Any]:
-    facet: dict[str, Any] = {"_producer": _PRODUCER, "_schemaURL": schema_url(WIA_FACET)}
+def _wia_facet(group: NodeGroup) -> dict[str, object]:
+    facet: dict[str, object] = {"_producer": _PRODUCER, "_schemaURL": schema_url(WIA_FACET)}
     facet["node"] = group.node
     if group.columns:
         facet["columns"] = [_dataset_key(dataset) | {"document": document} for dataset, document in group.columns]
@@ -100,10 +100,10 @@ def _wia_facet(group: NodeGroup) -> dict[str, Any]:
     return facet
 
 
-def _lineage(group: NodeGroup) -> dict[str, Any]:
+def _lineage(group: NodeGroup) -> dict[str, object]:
     whole = {dataset: None for dataset, _ in group.edges}
-    inputs: list[dict[str, Any]] = [_input(dataset) for dataset in whole]
-    fields: dict[str, dict[str, list[Any]]] = {}
+    inputs: list[dict[str, object]] = [_input(dataset) for dataset in whole]
+    fields: dict[str, dict[str, list[object]]] = {}
     for dataset, document in group.columns:
         column, target = document["source_column"], document["target_column"]
         stated = _input(dataset) | {"transformations": [_transformation(document)]}
@@ -116,9 +116,9 @@ def _lineage(group: NodeGroup) -> dict[str, Any]:
     return {"inputs": inputs} | ({"fields": fields} if fields else {})
 
 
-def _transformation(document: Document) -> dict[str, Any]:
+def _transformation(document: Document) -> dict[str, object]:
     type, subtype = _HOW.get(document.get("transformation_type") or "direct", _HOW["direct"])
-    how: dict[str, Any] = {"type": type, "subtype": subtype}
+    how: dict[str, object] = {"type": type, "subtype": subtype}
     ours = document.get(HEADWATER_KEY)
     if isinstance(ours, dict):  # the format has fewer words for it
         how |= {name: ours[name] for name, kind in _OWN_HOW.items() if isinstance(ours.get(name), kind)}
@@ -127,11 +127,11 @@ def _transformation(document: Document) -> dict[str, Any]:
     return how
 
 
-def _input(dataset: Dataset) -> dict[str, Any]:
+def _input(dataset: Dataset) -> dict[str, object]:
     return _dataset_key(dataset) | {"type": "DATASET"}
 
 
-def _dataset_key(dataset: Dataset) -> dict[str, Any]:
+def _dataset_key(dataset: Dataset) -> dict[str, object]:
     return {"namespace": dataset.namespace, "name": dataset.name}
 
 
@@ -150,15 +150,15 @@ class WiaDocuments:
     provenance: Sequence[Document] = ()
     quality: Sequence[Document] = ()
 
-    def speaks_of(self, upstream: Dataset) -> bool:
-        """Whether these documents state what leads here from ``upstream``."""
+    def describes_edge_from(self, upstream: Dataset) -> bool:
+        """Whether these documents describe an edge from ``upstream``."""
         return upstream in self.edges or upstream in self.columns
 
 
 _NOTHING = WiaDocuments()
 
 
-def read_wia_facet(facets: Mapping[str, Sequence[Any]]) -> WiaDocuments:
+def read_wia_facet(facets: Mapping[str, Sequence[JsonValue]]) -> WiaDocuments:
     """From the facets of a dataset as the store keeps them: name → [micros, digest, body].
 
     Anyone may send a facet of that name, so an invalid one is skipped.
@@ -179,7 +179,7 @@ def read_wia_facet(facets: Mapping[str, Sequence[Any]]) -> WiaDocuments:
     )
 
 
-def _documents_by_upstream(items: Any) -> dict[Dataset, list[Document]]:
+def _documents_by_upstream(items: object) -> dict[Dataset, list[Document]]:
     documents: dict[Dataset, list[Document]] = {}
     for item in _list(items):
         if isinstance(item, dict) and isinstance(item.get("document"), dict):
@@ -189,5 +189,5 @@ def _documents_by_upstream(items: Any) -> dict[Dataset, list[Document]]:
     return documents
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
 
 from headwater.formats.wia.checks import FieldTree, is_utc, tree_of
 from headwater.formats.wia.decoding import decode_json
@@ -27,15 +26,15 @@ _TREES = {kind: tree_of(fields) for kind, fields in FIELDS.items()}
 _NAMES = {kind: (*(field.name for field in fields), DOCUMENT) for kind, fields in FIELDS.items()}
 
 
-def flatten(kind: ElementKind, document: Document) -> dict[str, Any]:
+def flatten(kind: ElementKind, document: Document) -> dict[str, object]:
     """A value for each field, None for a missing one, and for :data:`DOCUMENT`."""
-    row: dict[str, Any] = dict.fromkeys(_NAMES[kind])
+    row: dict[str, object] = dict.fromkeys(_NAMES[kind])
     if not _fill_row(_TREES[kind], document, row):
         row[DOCUMENT] = _encode(document)
     return row
 
 
-def _fill_row(tree: FieldTree, document: Document, row: dict[str, Any]) -> bool:
+def _fill_row(tree: FieldTree, document: Document, row: dict[str, object]) -> bool:
     """Whether the values put into the row reproduce the document."""
     complete = True
     for name, value in document.items():
@@ -50,7 +49,7 @@ def _fill_row(tree: FieldTree, document: Document, row: dict[str, Any]) -> bool:
     return complete
 
 
-def _to_row_value(field: FieldSpec, value: Any) -> tuple[Any, bool]:
+def _to_row_value(field: FieldSpec, value: object) -> tuple[object, bool]:
     """The value of a column or a key, and whether it reproduces the original."""
     if value is None:
         return None, False
@@ -70,22 +69,22 @@ def _to_row_value(field: FieldSpec, value: Any) -> tuple[Any, bool]:
     return (value if fits else None), fits
 
 
-def _is_plain(value: Any, levels: int) -> bool:
-    """Whether it is certain to be read as it was written: most objects are small and plain."""
+def _is_plain(value: object, levels: int) -> bool:
+    """Whether it certainly survives JSON unchanged: most objects are small and plain."""
     if not isinstance(value, dict):
         return isinstance(value, _SCALAR)
     return levels > 0 and all(_is_plain(item, levels - 1) for item in value.values())
 
 
-def unflatten(kind: ElementKind, row: Mapping[str, Any]) -> Document:
+def unflatten(kind: ElementKind, row: Mapping[str, object]) -> Document:
     """The document that a row came from. Raises a ``ValueError`` if what should be JSON is not."""
     text = row.get(DOCUMENT)
     if text is not None:
-        document = decode_json(text)
-        if not isinstance(document, dict):
-            raise ValueError(f"'{DOCUMENT}' is no JSON object")
-        return document
-    document = {}
+        stated = decode_json(text) if isinstance(text, str) else None
+        if not isinstance(stated, dict):
+            raise ValueError(f"'{DOCUMENT}' is not a JSON object")
+        return stated
+    document: Document = {}
     for name, parts, leaf, inward in _PATHS[kind]:
         value = row.get(name)
         if value is not None:
@@ -96,11 +95,11 @@ def unflatten(kind: ElementKind, row: Mapping[str, Any]) -> Document:
     return document
 
 
-def parse_utc(value: Any) -> datetime | None:
+def parse_utc(value: object) -> datetime | None:
     return _moment(value) if isinstance(value, str) else None
 
 
-# What a run wrote, or a file declares, has the same few times on a great many elements.
+# Very many elements of a file, or of a run, have the same few times.
 @lru_cache(1024)
 def _moment(text: str) -> datetime | None:
     return datetime.fromisoformat(text).astimezone(UTC) if is_utc(text) else None
@@ -112,15 +111,15 @@ def time_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _object(value: Any) -> Any:
+def _object(value: object) -> object:
     return decode_json(value) if isinstance(value, str) else value
 
 
-def _time(value: Any) -> Any:
+def _time(value: object) -> object:
     return time_text(value) if isinstance(value, datetime) else value
 
 
-_INWARD: Mapping[FieldType, Callable[[Any], Any]] = {FieldType.TIME: _time, **dict.fromkeys(_AS_JSON, _object)}
+_INWARD: Mapping[FieldType, Callable[[object], object]] = {FieldType.TIME: _time, **dict.fromkeys(_AS_JSON, _object)}
 _PATHS = {
     kind: [(field.name, field.path[:-1], field.path[-1], _INWARD.get(field.type)) for field in fields]
     for kind, fields in FIELDS.items()

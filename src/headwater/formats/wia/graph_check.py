@@ -1,7 +1,7 @@
 """Checks a whole graph against the six rules of the format, element by element, in any order.
 
-Of each element only its ids are kept, as 16 bytes each: a million edges take some hundred megabytes, whatever they
-contain.
+It stores only the ids of each element, 16 bytes each: a million edges take some hundred megabytes, whatever their
+content.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NODELESS = -1
 
 
 def id_bytes(text: str) -> bytes:
-    """An id as it is compared: the same 128 bits in any spelling."""
+    """An id as 16 bytes, which do not depend on upper or lower case."""
     return bytes.fromhex(text.replace("-", ""))
 
 
@@ -38,27 +38,27 @@ class GraphCheck:
         """Of each edge: its own id, that of its source, that of its target."""
         self._mentions: list[tuple[ElementKind, str, bytes]] = []
         """References to nodes, with the element they are in, until all nodes are known."""
-        self._spoken_of: dict[str, str] = {}
+        self._column_tables: dict[str, str] = {}
         """By table: a column lineage that refers to it."""
 
     def check(self, kind: ElementKind, document: Document) -> Iterator[GraphInvalid]:
-        """The faults of one element, as far as they can be found before all elements are known."""
+        """The faults of one element that do not depend on other elements to come."""
         self.counts[kind] += 1
         faults = element_faults(kind, document)
         yield from faults
         if not faults and kind is not ElementKind.GRAPH:
-            yield from self._keep(kind, document)
+            yield from self._add(kind, document)
         elif faults and kind is ElementKind.NODE:
             self._remember(document)
 
     def _remember(self, node: Document) -> None:
-        """An invalid node exists all the same: references to it are not dangling."""
+        """An invalid node still exists: references to it are not dangling."""
         if is_id(node.get("node_id")):
             if self._nodes.setdefault(id_bytes(node["node_id"]), len(self._names)) == len(self._names):
                 self._names.append(str(node.get("name")))
             self._tables |= {f"{node.get('namespace')}/{node.get('name')}", str(node.get("qualified_name"))}
 
-    def _keep(self, kind: ElementKind, document: Document) -> Iterator[GraphInvalid]:
+    def _add(self, kind: ElementKind, document: Document) -> Iterator[GraphInvalid]:
         own = id_bytes(document[ID_OF[kind]])
         if own in self._ids[kind] or own in self._nodes:
             yield IdNotUnique(element_name(kind, document), "another element has this id")
@@ -76,7 +76,7 @@ class GraphCheck:
             self._edges += own + b"".join(id_bytes(document[end]) for end in _ENDS)
         elif kind is ElementKind.COLUMN:
             for end in _TABLES:
-                self._spoken_of.setdefault(document[end], element_name(kind, document))
+                self._column_tables.setdefault(document[end], element_name(kind, document))
         else:
             self._mentions.append((kind, document[ID_OF[kind]], id_bytes(document["node_id"])))
 
@@ -85,7 +85,7 @@ class GraphCheck:
         for kind, known_by, node in self._mentions:
             if node not in self._nodes:
                 yield ReferenceDangling(f"{kind} {known_by}", f"node_id names no node: {UUID(bytes=node)}")
-        for table, element in self._spoken_of.items():
+        for table, element in self._column_tables.items():
             if table not in self._tables:
                 yield ReferenceDangling(element, f"no node has the qualified name '{table}'")
         yield from self._dangling()

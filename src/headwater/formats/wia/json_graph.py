@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
-from typing import IO, Any
+from typing import IO
 
 from headwater.formats.wia.decoding import decode_json_at
 from headwater.formats.wia.elements import LISTS, Document, Element, ElementKind
@@ -76,6 +76,7 @@ def _members(text: _JsonCursor) -> Iterator[str]:
         if text.next() != '"':
             raise text.fault("a name in quotes is expected")
         name = text.value()
+        assert isinstance(name, str)
         text.expect(":")
         yield name
         if text.next() == "}":
@@ -126,25 +127,25 @@ class _JsonCursor:
     def expect(self, character: str) -> None:
         next_character = self.next()
         if next_character != character:
-            raise self.fault(f"'{character}' is expected" if next_character else "the file breaks off")
+            raise self.fault(f"'{character}' is expected" if next_character else "the file is truncated")
         self._at += 1
 
-    def value(self) -> Any:
+    def value(self) -> object:
         if self.next() == "":
-            raise self.fault("the file breaks off")
+            raise self.fault("the file is truncated")
         while True:
             try:
                 value, end = decode_json_at(self._buffer, self._at)
-                # A number may go on beyond what was read; nothing else can.
+                # Only a number may continue beyond the text that was read.
                 if end < len(self._buffer) or self._ended:
                     self._at = end
                     return value
             except json.JSONDecodeError as error:
                 if self._ended:
-                    raise self.fault(f"the file breaks off, or is no JSON ({error.msg})") from None
-                # What is wrong in the middle stays wrong, however much follows.
+                    raise self.fault(f"the file is truncated, or not JSON ({error.msg})") from None
+                # More text cannot repair a fault far from the end.
                 if error.pos < len(self._buffer) - 1000 and not error.msg.startswith("Unterminated string"):
-                    raise self.fault(f"no JSON ({error.msg})") from None
+                    raise self.fault(f"not JSON ({error.msg})") from None
             except ValueError as error:
                 raise self.fault(str(error)) from None
             if len(self._buffer) - self._at > _MAX_CHARACTERS:
@@ -153,7 +154,7 @@ class _JsonCursor:
 
     def _more(self) -> bool:
         ahead = self._buffer[self._at :]
-        # Twice as much each time: what is read again and again is an element that is longer than what was read.
+        # Twice as much each time: an element that is longer than the buffer is parsed again after each read.
         read = self._file.read(max(_CHUNK, len(ahead)))
         self._passed += self._at
         self._buffer, self._at = ahead + read, 0

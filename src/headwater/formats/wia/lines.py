@@ -24,7 +24,7 @@ def read(file: IO[str]) -> Iterator[Element]:
         try:
             statement = decode_json(line)
         except ValueError as error:
-            raise ValueError(f"line {number:,} is no JSON ({error})") from None
+            raise ValueError(f"line {number:,} is not JSON ({error})") from None
         yield _element(number, statement)
 
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -56,7 +55,7 @@ class _ElementWriter:
             schema = schema.with_metadata({_HEAD: json.dumps(head)})
         self._schema = schema
         self._writer = pq.ParquetWriter(file, schema, compression="zstd")
-        self._rows: dict[str, list[Any]] = {name: [] for name in schema.names}
+        self._rows: dict[str, list[object]] = {name: [] for name in schema.names}
 
     def __enter__(self) -> _ElementWriter:
         return self
@@ -77,7 +76,7 @@ class _ElementWriter:
         self._rows = {name: [] for name in self._rows}
 
 
-def _storable(row: dict[str, Any], document: Document) -> dict[str, Any]:
+def _storable(row: dict[str, object], document: Document) -> dict[str, object]:
     """Half a surrogate pair has no UTF-8 form: the document has it as JSON, and the column an approximation."""
     unencodable = [name for name, value in row.items() if isinstance(value, str | list) and _encodable(value) != value]
     if unencodable:
@@ -85,10 +84,10 @@ def _storable(row: dict[str, Any], document: Document) -> dict[str, Any]:
     return row
 
 
-def _encodable(value: Any) -> Any:
+def _encodable(value: object) -> object:
     if isinstance(value, list):
         return [_encodable(item) for item in value]
-    return value if value.isascii() else value.encode(errors="replace").decode()
+    return value.encode(errors="replace").decode() if isinstance(value, str) and not value.isascii() else value
 
 
 def read(folder: Path) -> Iterator[Element]:
@@ -97,7 +96,7 @@ def read(folder: Path) -> Iterator[Element]:
         file = folder / name
         if not file.is_file():
             if kind in (ElementKind.NODE, ElementKind.EDGE):
-                raise ValueError(f"there is no {name} in it")
+                raise ValueError(f"it contains no {name}")
             continue
         try:
             with pq.ParquetFile(file) as opened:
@@ -112,7 +111,7 @@ def _head(opened: pq.ParquetFile) -> Document:
     stated = (opened.schema_arrow.metadata or {}).get(_HEAD)
     head = decode_json(stated.decode()) if stated is not None else {}
     if not isinstance(head, dict):
-        raise ValueError(f"the metadata '{_HEAD.decode()}' of {FILES[ElementKind.NODE]} is no JSON object")
+        raise ValueError(f"the metadata '{_HEAD.decode()}' of {FILES[ElementKind.NODE]} is not a JSON object")
     return head
 
 

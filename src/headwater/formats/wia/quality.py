@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from headwater.formats.openlineage.facet_names import QUALITY_FACET, schema_url
 from headwater.formats.wia.checks import element_faults, is_id
@@ -25,7 +24,7 @@ def check_quality(document: Document) -> None:
         raise faults[0]
 
 
-def read_quality(facet: Any) -> tuple[QualityReport, str | None] | None:
+def read_quality(facet: object) -> tuple[QualityReport, str | None] | None:
     """The content of a facet, and its id; None if it is not such a document: anyone may send one."""
     if not isinstance(facet, Mapping) or facet.get("_deleted") is True:
         return None
@@ -36,7 +35,7 @@ def read_quality(facet: Any) -> tuple[QualityReport, str | None] | None:
     return report_of(document), own if is_id(own) else None
 
 
-def quality_event(dataset: Dataset, document: Document, now: datetime) -> dict[str, Any]:
+def quality_event(dataset: Dataset, document: Document, now: datetime) -> dict[str, object]:
     """A statement about the dataset itself. Without another time it is about the present."""
     check_quality(document)
     members = {name: value for name, value in document.items() if name != "node_id" and not name.startswith("_")}

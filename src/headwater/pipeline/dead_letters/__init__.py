@@ -1,2 +1,2 @@
-"""Rows that a row function gave up: their tables (tables.py), which of them wait for a replay (waiting.py), and the
+"""Rows on which a row function failed: their tables (tables.py), which of them wait for a replay (waiting.py), and the
 replay."""

@@ -1,4 +1,4 @@
-"""Replays dead letters through the current version of the node that gave them up, and the nodes after it.
+"""Replays dead letters through the current version of the node that failed on them, and the nodes after it.
 
 A replay is a run of its own. Its items are those of the letters, under their original ids; other inputs of the nodes
 after it (the other side of a join) are read again and are not items of this run.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from headwater.model.expectations import Expectation
-from headwater.pipeline.dead_letters.replay_execution import AGAIN, REPLAYED, SKIPPED, ReplayExecution
+from headwater.pipeline.dead_letters.replay_execution import FAILED_AGAIN, REPLAYED, SKIPPED, ReplayExecution
 from headwater.pipeline.dead_letters.waiting import WaitingLetters
 from headwater.pipeline.declare.pipeline import PipelineDeclaration
 from headwater.pipeline.run.execution import PipelineExecution, Watcher
-from headwater.pipeline.run.pipeline_run import PipelineRun
+from headwater.pipeline.run.pipeline_run import PipelineRun, RunArguments
 from headwater.pipeline.run.result import Result
 from headwater.pipeline.run.workspace import Workspace
 
@@ -46,9 +46,13 @@ class ReplayRun(PipelineRun):
     job."""
 
     def __init__(
-        self, letters: WaitingLetters, pipeline: PipelineDeclaration, spark: SparkSession, **run_options: Any
+        self,
+        letters: WaitingLetters,
+        pipeline: PipelineDeclaration,
+        spark: SparkSession,
+        **arguments: Unpack[RunArguments],
     ) -> None:
-        super().__init__(pipeline, spark, **run_options)
+        super().__init__(pipeline, spark, **arguments)
         self.nodes = letters.nodes
         self._letters = letters
 
@@ -64,7 +68,7 @@ class ReplayRun(PipelineRun):
     def replay(self) -> ReplayResult:
         result = self.run()
         counts = self._replay_execution.outcome_counts
-        letter_counts = (counts.get(REPLAYED, 0), counts.get(AGAIN, 0), counts.get(SKIPPED, 0))
+        letter_counts = (counts.get(REPLAYED, 0), counts.get(FAILED_AGAIN, 0), counts.get(SKIPPED, 0))
         return ReplayResult(self._letters.target.name, self._letters.runs, *letter_counts, result)
 
     def _execution(self, workspace: Workspace, watcher: Watcher) -> PipelineExecution:
@@ -75,7 +79,7 @@ class ReplayRun(PipelineRun):
         )
         return self._replay_execution
 
-    def _extra_facets(self, execution: PipelineExecution) -> dict[str, Any]:
+    def _extra_facets(self, execution: PipelineExecution) -> dict[str, object]:
         letters = self._letters
         return {
             "replays": {

@@ -27,7 +27,7 @@ from headwater.pipeline.worker import DEAD_LETTERED
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-REPLAYED, AGAIN, SKIPPED = "Replayed", "DeadLettered", "Superseded"
+REPLAYED, FAILED_AGAIN, SKIPPED = "Replayed", "DeadLettered", "Superseded"
 """Outcomes of a letter."""
 _MAX_CARRIED_ITEMS = 2
 """Up to this many items of one source are columns of a letter's row; more items go into a table of their own."""
@@ -118,13 +118,13 @@ class ReplayExecution(PipelineExecution):
 
         id_columns: dict[str, Column] = {}
         for source, columns in self._carried_ids.items():
-            for place, (hi, lo) in enumerate(columns):
+            for position, (hi, lo) in enumerate(columns):
                 if source == UNKNOWN:
                     none = F.size("items") == 0
                     id_columns[hi] = F.when(none, F.xxhash64(F.lit(0), "letter_id"))
                     id_columns[lo] = F.when(none, F.xxhash64(F.lit(1), "letter_id"))
                 else:
-                    text = F.get(F.filter("items", _is_of_source(source)), F.lit(place))["correlation_id"]
+                    text = F.get(F.filter("items", _is_of_source(source)), F.lit(position))["correlation_id"]
                     id_columns[hi], id_columns[lo] = _id_columns_of(text)
         return id_columns
 
@@ -159,9 +159,13 @@ class ReplayExecution(PipelineExecution):
 
         table = self.function_outputs[self.letters.target.name].table
         dead = table.where(F.col("__hw_outcome").bitwiseAND(DEAD_LETTERED) != 0).select(LETTER).distinct()
-        tried = self.spark.read.parquet(self.workspace.table(self._letters_table))
-        outcome = F.when(F.col(SUPERSEDED), F.lit(SKIPPED)).when(F.col("dead"), F.lit(AGAIN)).otherwise(F.lit(REPLAYED))
-        return tried.join(dead.withColumn("dead", F.lit(True)), LETTER, "left").select(
+        letters = self.spark.read.parquet(self.workspace.table(self._letters_table))
+        outcome = (
+            F.when(F.col(SUPERSEDED), F.lit(SKIPPED))
+            .when(F.col("dead"), F.lit(FAILED_AGAIN))
+            .otherwise(F.lit(REPLAYED))
+        )
+        return letters.join(dead.withColumn("dead", F.lit(True)), LETTER, "left").select(
             F.col(LETTER).alias("letter_id"),
             "run_id",
             outcome.alias("outcome"),

@@ -1,4 +1,4 @@
-"""Rows that a row function gave up: a dataset for each node, from which they can be replayed.
+"""Rows on which a row function failed: a dataset for each node, from which they can be replayed.
 
 The row is a struct of its columns, because JSON would lose some types. A letter is never rewritten: the outcome of its
 replay is a record in a second dataset.
@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from headwater.errors import PipelineError
 from headwater.pipeline.items.item_ids import correlation_uuid, sample_items
 from headwater.pipeline.items.leaves import OUT
 from headwater.pipeline.run.function_outputs import FunctionOutput
-from headwater.pipeline.run.workspace import Workspace
+from headwater.pipeline.run.workspace import Workspace, hadoop_path
 from headwater.pipeline.worker import DEAD_LETTERED, INPUT_ROW
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def complete_dead_letters(node: str, workspace: Workspace) -> None:
     run are not, because the run itself is to be repeated."""
     table = _dead_letter_table(node, workspace)
     if _exists(workspace.spark, f"{table.folder}/run_id={workspace.run_id}"):
-        path, system = _hadoop_path(workspace.spark, f"{table.folder}/{_COMPLETED_PREFIX}{workspace.run_id}")
+        path, system = hadoop_path(workspace.spark, f"{table.folder}/{_COMPLETED_PREFIX}{workspace.run_id}")
         system.create(path).close()
 
 
@@ -112,12 +112,15 @@ class DeadLetterTable:
 
     @property
     def folder(self) -> str:
-        return f"{_folder_of(self.location, 'dead_letters', self.pipeline_id)}/{quote(self.node, safe='')}"
+        return self._node_folder("dead_letters")
 
     @property
     def outcome_folder(self) -> str:
         """The dataset with a record for each replayed letter."""
-        return f"{_folder_of(self.location, 'replayed', self.pipeline_id)}/{quote(self.node, safe='')}"
+        return self._node_folder("replayed")
+
+    def _node_folder(self, kind: str) -> str:
+        return f"{_folder_of(self.location, kind, self.pipeline_id)}/{quote(self.node, safe='')}"
 
     def runs(self) -> list[str]:
         """The completed runs that wrote letters, oldest first."""
@@ -185,7 +188,7 @@ def _folder_of(location: str, kind: str, pipeline_id: str) -> str:
 
 def _list_folder(spark: SparkSession, folder: str, prefix: str) -> list[str]:
     """The names in a folder that begin with the prefix, without it."""
-    path, system = _hadoop_path(spark, folder)
+    path, system = hadoop_path(spark, folder)
     if not system.exists(path):
         return []
     names = [str(status.getPath().getName()) for status in system.listStatus(path)]
@@ -193,10 +196,5 @@ def _list_folder(spark: SparkSession, folder: str, prefix: str) -> list[str]:
 
 
 def _exists(spark: SparkSession, folder: str) -> bool:
-    path, system = _hadoop_path(spark, folder)
+    path, system = hadoop_path(spark, folder)
     return bool(system.exists(path))
-
-
-def _hadoop_path(spark: Any, folder: str) -> tuple[Any, Any]:
-    path = spark._jvm.org.apache.hadoop.fs.Path(folder)
-    return path, path.getFileSystem(spark._jsc.hadoopConfiguration())

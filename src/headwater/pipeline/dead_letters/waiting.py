@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import PipelineError, PipelineInvalid
 from headwater.pipeline.dead_letters.tables import SUPERSEDED, DeadLetterTable, nodes_with_letters
@@ -26,7 +26,7 @@ class ReplaySource(SourceNode):
     """Replaces a source by the letters' items that come from it."""
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {"from": UNKNOWN}
 
 
@@ -54,42 +54,42 @@ def find_waiting_letters(
     """All letters to replay, node by node. Raises before anything runs if a replay is not possible."""
     nodes = pipeline.check()
     if mode is not None and mode not in MODES:
-        raise PipelineError(f"mode '{mode}' is not known. There are: {', '.join(MODES)}.")
-    calling = {row_map.name: row_map for row_map in nodes if isinstance(row_map, RowMapNode)}
-    if node is not None and node not in calling:
-        listed = f"There are: {', '.join(calling)}." if calling else "There are none."
+        raise PipelineError(f"mode '{mode}' is not one of: {', '.join(MODES)}.")
+    row_maps = {row_map.name: row_map for row_map in nodes if isinstance(row_map, RowMapNode)}
+    if node is not None and node not in row_maps:
+        listed = f"Row functions: {', '.join(row_maps)}." if row_maps else "It has none."
         raise PipelineInvalid(pipeline.name, node, f"it is not a row function of this pipeline. {listed}")
-    tables = {name: DeadLetterTable(spark, location, pipeline.id, name) for name in calling if node in (None, name)}
+    tables = {name: DeadLetterTable(spark, location, pipeline.id, name) for name in row_maps if node in (None, name)}
     if run_id is not None and not any(run_id in table.runs() for table in tables.values()):
         runs = sorted({run for table in tables.values() for run in table.runs()})
-        listed = f"Runs that have: {', '.join(runs[-5:])}." if runs else "No run has."
+        listed = f"Runs that left some: {', '.join(runs[-5:])}." if runs else "No run left any."
         raise PipelineError(
             f"Run {run_id} did not complete, or left no dead letters of {pipeline.name!r} at {location}. {listed}"
         )
-    unknown_nodes = sorted({*nodes_with_letters(spark, location, pipeline.id)} - {*calling})
+    unknown_nodes = sorted({*nodes_with_letters(spark, location, pipeline.id)} - {*row_maps})
     if node is None and unknown_nodes:
         raise PipelineError(
-            f"There are dead letters of '{unknown_nodes[0]}', which is not a row function of {pipeline.name!r} any "
-            "more. Name the node to replay."
+            f"There are dead letters of '{unknown_nodes[0]}', which is no longer a row function of "
+            f"{pipeline.name!r}. Name the node to replay."
         )
     replays = []
     for name, table in tables.items():
         letters = table.waiting_letters(run_id)
         if letters is not None:
-            replays.append(_plan_replay(nodes, table, letters, calling[name], mode))
+            replays.append(_plan_replay(nodes, table, letters, row_maps[name], mode))
     return replays
 
 
 def _plan_replay(
     nodes: Sequence[PipelineNode], table: DeadLetterTable, waiting: DataFrame, target: RowMapNode, mode: str | None
 ) -> WaitingLetters:
-    tried = waiting.where(f"not {SUPERSEDED}")
+    to_replay = waiting.where(f"not {SUPERSEDED}")
     runs = tuple(sorted(row[0] for row in waiting.select("run_id").distinct().collect()))
-    sources = _item_sources(tried)
-    rows = tried.select("row.*")
+    sources = _item_sources(to_replay)
+    rows = to_replay.select("row.*")
     declared = {node.name: node for node in nodes}
 
-    def revived(name: str) -> ReplaySource:
+    def replay_source(name: str) -> ReplaySource:
         owner = declared.get(name, target).pipeline
         return ReplaySource(name, owner, reader=lambda spark: rows)
 
@@ -99,16 +99,16 @@ def _plan_replay(
     if mode is None:
         context = _nodes_needed_by(nodes, target_nodes, target.name)
         AppendCheck(table.spark, [*context, *target_nodes], target.name).check()
-    beside = {node.name: f"{READ_AGAIN}{node.name}" for node in nodes if node.name in sources}
-    replay_nodes: list[PipelineNode] = [*map(revived, sources)]
+    new_names = {node.name: f"{READ_AGAIN}{node.name}" for node in nodes if node.name in sources}
+    replay_nodes: list[PipelineNode] = [*map(replay_source, sources)]
     for node in [*_nodes_needed_by(nodes, target_nodes, target.name), *target_nodes]:
-        inputs = tuple(beside.get(name, name) for name in node.inputs)
+        inputs = tuple(new_names.get(name, name) for name in node.inputs)
         if node.name == target.name:
             replay_nodes.append(replace(node, inputs=tuple(sources)))
         elif isinstance(node, SinkNode):
             replay_nodes.append(replace(node, inputs=inputs, mode=mode or "append"))
         else:
-            replay_nodes.append(replace(node, name=beside.get(node.name, node.name), inputs=inputs))
+            replay_nodes.append(replace(node, name=new_names.get(node.name, node.name), inputs=inputs))
     return WaitingLetters(table, waiting, runs, sources, target, tuple(replay_nodes))
 
 

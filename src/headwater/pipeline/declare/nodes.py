@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from headwater.errors import PipelineInvalid
 from headwater.model.items import segment
@@ -30,9 +30,12 @@ JOIN_TYPES = {
 
 _FILE_FORMATS = (None, "parquet", "orc", "json", "csv", "text", "avro", "delta", "iceberg")
 
-Mapper = Callable[..., Any]
-"""From a frame of a node's input and one of its output to the condition by which a row of the output belongs to a row
-of the input: `lambda given, made: given["id"] == made["first_id"]`. It is called once for each input."""
+Mapper = Callable[["DataFrame", "DataFrame"], object]
+"""A function of a frame of the node's input and one of its output that returns the condition, a Column, by which an
+output row belongs to an input row: `lambda given, made: given["id"] == made["first_id"]`. It is called once for each
+input."""
+OptionValue = bool | float | int | str | None
+"""The value of an option of Spark's ``DataFrameWriter``."""
 Backoff = float | Callable[[int], float]
 
 
@@ -46,6 +49,13 @@ class PipelineNode:
     inputs: tuple[str, ...] = ()
     """The names of its input nodes."""
     kind: ClassVar[str] = "node"
+    may_keep_keys: ClassVar[bool] = False
+    """Whether columns that are unique in its one input appear to be unique in its output."""
+
+    @property
+    def unique_columns(self) -> tuple[str, ...]:
+        """The columns that its declaration makes unique, if any."""
+        return ()
 
     @property
     def segment(self) -> str:
@@ -53,7 +63,7 @@ class PipelineNode:
         return segment(self.pipeline.id, self.name.rpartition("/")[2])
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         """Its configuration in the report, as plain values."""
         return {}
 
@@ -62,24 +72,38 @@ class PipelineNode:
 
     def _check_choice(self, parameter: str, value: object, choices: tuple[str, ...]) -> None:
         if value not in choices:
-            raise self.invalid(f"{parameter} '{value}' is not known. There are: {', '.join(choices)}.")
+            raise self.invalid(f"{parameter} '{value}' is not one of: {', '.join(choices)}.")
 
     def _check_columns(self, parameter: str, names: tuple[str, ...], least: int = 1) -> None:
         if len(names) < least:
             raise self.invalid(f"{parameter} names no column.")
         for name in names:
             if not is_name(name):
-                raise self.invalid(f"{parameter} has {name!r}, which is no name of a column.")
+                raise self.invalid(f"{parameter} has {name!r}, which is not a column name.")
             self.refuse_reserved_name(name)
 
     def refuse_reserved_name(self, name: str) -> None:
         """Raises for names that are reserved for Headwater's own columns."""
         if name.lower().startswith("__hw_"):
-            raise self.invalid(f"'{name}' is a name for columns of Headwater's own.")
+            raise self.invalid(f"'{name}' is reserved for Headwater's own columns.")
 
     def _check_callable(self, parameter: str, value: object) -> None:
         if not callable(value):
-            raise self.invalid(f"{parameter} is {type(value).__name__}, and not a function.")
+            raise self.invalid(f"{parameter} is {type(value).__name__}, not a function.")
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedNode(PipelineNode):
+    """A node whose rows Spark computes from its inputs, as `steps.apply_node` says for each kind. Row lineage follows
+    its items, whatever the kind."""
+
+    mapper: Mapper | None = None
+    merges_rows: ClassVar[bool] = False
+    """Whether it makes one row of many."""
+
+    def __post_init__(self) -> None:
+        if self.mapper is not None:
+            self._check_callable("The mapper", self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,35 +118,38 @@ class SourceNode(PipelineNode):
         self._check_columns("The key", self.key, 0)
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def unique_columns(self) -> tuple[str, ...]:
+        return self.key
+
+    @property
+    def configuration(self) -> dict[str, object]:
         return {"reader": _function_name(self.reader), "key": list(self.key)}
 
 
 @dataclass(frozen=True, eq=False)
-class TransformNode(PipelineNode):
-    """Any code from frames to a frame."""
+class TransformNode(ComputedNode):
+    """Any code that makes a frame from frames."""
 
     fn: Callable[..., DataFrame] = field(kw_only=True)
-    mapper: Mapper | None = None
     kind: ClassVar[str] = "transform"
+    may_keep_keys: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._check_callable("The function", self.fn)
-        if self.mapper is not None:
-            self._check_callable("The mapper", self.mapper)
+        super().__post_init__()
         if not self.inputs:
             raise self.invalid("it has no input.")
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {"function": _function_name(self.fn)} | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
 class RowMapNode(PipelineNode):
-    """A Python function, row by row; ``many``: it returns any number of rows for each."""
+    """A Python function that is called row by row; with ``many`` it returns any number of rows for each."""
 
-    fn: Callable[[Row], Any] = field(kw_only=True)
+    fn: Callable[[Row], object] = field(kw_only=True)
     schema: str | StructType = field(kw_only=True)
     many: bool = False
     retries: int = 0
@@ -139,19 +166,21 @@ class RowMapNode(PipelineNode):
         if isinstance(self.schema, str) and not self.schema.strip():
             raise self.invalid("its schema is empty.")
         if not isinstance(self.schema, str) and not hasattr(self.schema, "fieldNames"):
-            raise self.invalid(f"its schema is {type(self.schema).__name__}, and neither text nor a StructType.")
+            raise self.invalid(f"its schema is {type(self.schema).__name__}; use a string or a StructType.")
         if not isinstance(self.schema, str):
             self._check_columns("Its schema", tuple(self.schema.fieldNames()))
         if not is_whole(self.retries, 0):
-            raise self.invalid(f"retries is {self.retries!r}: a whole number, 0 or more.")
+            raise self.invalid(f"retries is {self.retries!r}; it must be a whole number, 0 or more.")
         if not callable(self.backoff) and not is_duration(self.backoff):
-            raise self.invalid(f"backoff is {self.backoff!r}: seconds, 0 or more, or a function of the retry.")
+            raise self.invalid(
+                f"backoff is {self.backoff!r}; it must be seconds, 0 or more, or a function of the retry."
+            )
         self._check_choice("on_error", self.on_error, ON_ERROR)
         if self.mapper is not None:
             self._check_callable("The mapper", self.mapper)
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {
             "function": _function_name(self.fn),
             "schema": self.schema if isinstance(self.schema, str) else self.schema.simpleString(),
@@ -162,38 +191,39 @@ class RowMapNode(PipelineNode):
 
 
 @dataclass(frozen=True, eq=False)
-class JoinNode(PipelineNode):
+class JoinNode(ComputedNode):
     on: tuple[str, ...] = field(kw_only=True)
     how: str = "inner"
-    mapper: Mapper | None = None
     kind: ClassVar[str] = "join"
 
     def __post_init__(self) -> None:
         self._check_columns("on", self.on)
         self._check_choice("how", self.how, tuple(JOIN_TYPES))
-        if self.mapper is not None:
-            self._check_callable("The mapper", self.mapper)
+        super().__post_init__()
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {"on": list(self.on), "how": self.how} | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
-class AggregateNode(PipelineNode):
+class AggregateNode(ComputedNode):
     by: tuple[str, ...] = field(kw_only=True)
     aggregates: Mapping[str, Column] = field(kw_only=True)
-    mapper: Mapper | None = None
     kind: ClassVar[str] = "aggregate"
+    merges_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._check_columns("by", self.by)
         self._check_columns("The list of aggregates", tuple(self.aggregates))
-        if self.mapper is not None:
-            self._check_callable("The mapper", self.mapper)
+        super().__post_init__()
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def unique_columns(self) -> tuple[str, ...]:
+        return self.by
+
+    @property
+    def configuration(self) -> dict[str, object]:
         aggregates = {name: str(column) for name, column in self.aggregates.items()}
         return {"by": list(self.by), "aggregates": aggregates} | _mapper_configuration(self.mapper)
 
@@ -205,19 +235,19 @@ class SinkNode(PipelineNode):
     table: str | None = None
     mode: str = "errorifexists"
     partition_by: tuple[str, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
     kind: ClassVar[str] = "sink"
 
     def __post_init__(self) -> None:
         if self.path is not None and self.table is not None:
-            raise self.invalid("it has a path and a table: one of them.")
+            raise self.invalid("it has both a path and a table; use one of them.")
         if self.path is None and self.table is None and self.format in _FILE_FORMATS and "path" not in self.options:
             raise self.invalid("it has neither a path nor a table.")
         self._check_choice("mode", self.mode, MODES)
         self._check_columns("partition_by", self.partition_by, 0)
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         """Contains only the names of options: a value may be a password."""
         target = {"format": self.format, "path": self.path, "table": self.table, "mode": self.mode}
         return target | {"partition_by": list(self.partition_by), "options": sorted(self.options)}
@@ -228,9 +258,10 @@ class PassThroughNode(PipelineNode):
     """Passes rows into a nested pipeline, in place of its source, or out of it, in place of its sink."""
 
     kind: ClassVar[str] = "passage"
+    may_keep_keys: ClassVar[bool] = True
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {"from": self.inputs[0]}
 
 
@@ -261,15 +292,15 @@ class NestedPipeline(PipelineNode):
 
 
 def canonical_join_type(how: str) -> str:
-    """The canonical name of a join type; an unknown name is returned as it is."""
+    """The canonical name of a join type; an unknown name is returned unchanged."""
     normalized = str(how).lower().replace("_", "")
     return next((canonical for canonical, names in JOIN_TYPES.items() if normalized in names), how)
 
 
-def _function_name(function: Any) -> str:
+def _function_name(function: object) -> str:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return f"{getattr(function, '__module__', None) or '?'}.{name}"
 
 
-def _mapper_configuration(mapper: Mapper | None) -> dict[str, Any]:
+def _mapper_configuration(mapper: Mapper | None) -> dict[str, object]:
     return {} if mapper is None else {"mapper": _function_name(mapper)}

@@ -32,20 +32,20 @@ class Mismatch:
 
     def __str__(self) -> str:
         return (
-            f"node '{self.node}' took {self.inputs} items and gave {self.outputs}: "
+            f"node '{self.node}' received {self.inputs} items and returned {self.outputs}: "
             f"{len(self.missing)} missing, {len(self.extra)} unaccounted for"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class LineageOptions:
-    """Every option is independent of the others, except that ``redact`` also empties what ``snapshots`` asks for."""
+    """The options are independent of each other, except that ``redact`` also removes the rows of ``snapshots``."""
 
     mode: str = "sampled"
-    """"full": every item; "sampled": one in ``sample_every``; "key": no items, only what capture keeps; "off"."""
+    """"full": every item; "sampled": one in ``sample_every``; "key": no items, just captured lineage; "off"."""
     sample_every: int = 100
     deterministic_sampling: bool = True
-    """Sample the same items in every run, and not different ones each time."""
+    """Sample the same items in every run instead of different ones each time."""
     materialization_cap: int = 10_000
     """Maximum number of records in memory."""
     overflow: str = "degrade"

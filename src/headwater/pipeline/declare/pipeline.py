@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from uuid import NAMESPACE_URL, uuid5
 
 from headwater.errors import PipelineInvalid
@@ -18,6 +18,7 @@ from headwater.pipeline.declare.nodes import (
     JoinNode,
     Mapper,
     NestedPipeline,
+    OptionValue,
     PassThroughNode,
     PipelineNode,
     RowMapNode,
@@ -42,7 +43,7 @@ class PipelineDeclaration:
         self.name = name
         self.namespace = namespace
         self.expectations: list[Expectation] = []
-        self.context: dict[str, Any] = {}
+        self.context: dict[str, object] = {}
         self._nodes: dict[str, PipelineNode] = {}
         if not is_name(name):
             raise PipelineInvalid(str(name), None, "it has no name.")
@@ -105,14 +106,14 @@ class PipelineDeclaration:
         or ``mapper`` declares it: a function of an input frame and the output frame that returns the condition, a
         Column, by which an output row belongs to an input row; it is called once for each input. Other nodes take the
         same ``mapper``."""
-        several = [inputs] if isinstance(inputs, PipelineNode | str) else list(inputs)
-        return self._add(TransformNode(name, self, self._inputs(name, *several), mapper, fn=fn))
+        input_list = [inputs] if isinstance(inputs, PipelineNode | str) else list(inputs)
+        return self._add(TransformNode(name, self, self._inputs(name, *input_list), mapper, fn=fn))
 
     def map(
         self,
         name: str,
         input: Input,
-        fn: Callable[[Row], Any],
+        fn: Callable[[Row], object],
         *,
         schema: str | StructType,
         retries: int = 0,
@@ -132,7 +133,7 @@ class PipelineDeclaration:
         self,
         name: str,
         input: Input,
-        fn: Callable[[Row], Any],
+        fn: Callable[[Row], object],
         *,
         schema: str | StructType,
         retries: int = 0,
@@ -179,11 +180,23 @@ class PipelineDeclaration:
         table: str | None = None,
         mode: str = "errorifexists",
         partition_by: str | Sequence[str] = (),
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, OptionValue] | None = None,
     ) -> PipelineNode:
-        """Written by Spark's ``DataFrameWriter``, whose parameters these are."""
+        """Writes with Spark's ``DataFrameWriter``; the parameters are those of the writer."""
         inputs, columns = self._inputs(name, input), _name_tuple(partition_by)
-        return self._add(SinkNode(name, self, inputs, format, path, table, mode, columns, dict(options or {})))
+        return self._add(
+            SinkNode(
+                name=name,
+                pipeline=self,
+                inputs=inputs,
+                format=format,
+                path=path,
+                table=table,
+                mode=mode,
+                partition_by=columns,
+                options=dict(options or {}),
+            )
+        )
 
     def pipeline(
         self,
@@ -210,15 +223,15 @@ class PipelineDeclaration:
         for node in nodes.values():
             for name in node.inputs:
                 if name not in nodes:
-                    raise node.invalid(f"its input '{name}' is not known. There are: {', '.join(nodes)}.")
+                    raise node.invalid(f"its input '{name}' is not a node. Nodes: {', '.join(nodes)}.")
                 if isinstance(nodes[name], SinkNode):
-                    raise node.invalid(f"its input '{name}' is a sink, which gives nothing.")
+                    raise node.invalid(f"its input '{name}' is a sink, which has no output.")
             sorter.add(node.name, *node.inputs)
         try:
             return tuple(nodes[name] for name in sorter.static_order())
         except CycleError as error:
-            circle = [str(name) for name in error.args[1]]
-            raise PipelineInvalid(self.name, circle[0], f"it takes from itself: {' → '.join(circle)}.") from None
+            cycle = [str(name) for name in error.args[1]]
+            raise PipelineInvalid(self.name, cycle[0], f"its inputs form a cycle: {' → '.join(cycle)}.") from None
 
     def __repr__(self) -> str:
         return f"Pipeline({self.name!r}, namespace={self.namespace!r})"
@@ -227,7 +240,7 @@ class PipelineDeclaration:
         self,
         name: str,
         input: Input,
-        fn: Callable[[Row], Any],
+        fn: Callable[[Row], object],
         many: bool,
         schema: str | StructType,
         retries: int,
@@ -237,7 +250,18 @@ class PipelineDeclaration:
     ) -> PipelineNode:
         inputs = self._inputs(name, input)
         return self._add(
-            RowMapNode(name, self, inputs, many, retries, backoff, on_error, mapper, fn=fn, schema=schema),
+            RowMapNode(
+                name=name,
+                pipeline=self,
+                inputs=inputs,
+                many=many,
+                retries=retries,
+                backoff=backoff,
+                on_error=on_error,
+                mapper=mapper,
+                fn=fn,
+                schema=schema,
+            ),
         )
 
     def _add(self, node: PipelineNode) -> PipelineNode:
@@ -245,7 +269,7 @@ class PipelineDeclaration:
         if not is_name(name):
             raise PipelineInvalid(self.name, str(name), "a node has no name.")
         if "/" in name or name.startswith("__hw_"):
-            raise node.invalid("a name has no '/', which leads into nested pipelines, and does not begin with '__hw_'.")
+            raise node.invalid("a name must not contain '/', which leads into nested pipelines, or begin with '__hw_'.")
         if name in self._nodes:
             raise node.invalid(f"there is a {self._nodes[name].kind} of that name already.")
         self._nodes[name] = node
@@ -263,7 +287,7 @@ class PipelineDeclaration:
             elif isinstance(input, str):
                 names.append(input)
             else:
-                raise PipelineInvalid(self.name, name, f"its input is {input!r}, and not a node or its name.")
+                raise PipelineInvalid(self.name, name, f"its input is {input!r}, not a node or the name of one.")
         return tuple(names)
 
 
@@ -286,7 +310,7 @@ def _expand_nested(pipeline: PipelineDeclaration, enclosing: tuple[PipelineDecla
             yield node
             continue
         if node.other in (pipeline, *enclosing):
-            raise node.invalid(f"pipeline '{node.other.name}' would be within itself.")
+            raise node.invalid(f"pipeline '{node.other.name}' would contain itself.")
         for inner in _expand_nested(node.other, (pipeline, *enclosing)):
             yield _place_inner_node(node, inner, outputs)
 
@@ -310,5 +334,5 @@ def _resolve_output(node: PipelineNode, name: str, outputs: Mapping[str, tuple[s
     if name not in outputs:
         return name
     if len(outputs[name]) != 1:
-        raise node.invalid(f"its input '{name}' is a pipeline: take one of its nodes, as {name}[…].")
+        raise node.invalid(f"its input '{name}' is a pipeline; use one of its nodes, as in {name}[…].")
     return f"{name}/{outputs[name][0]}"

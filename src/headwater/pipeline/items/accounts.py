@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
+    ComputedNode,
     PassThroughNode,
     PipelineNode,
     RowMapNode,
@@ -38,7 +38,7 @@ from headwater.pipeline.items.item_locations import COPIES, ROW_ID, ItemLocation
 from headwater.pipeline.items.leaves import KEY_FIELD, OUT
 from headwater.pipeline.items.stages import Stage
 from headwater.pipeline.run.function_outputs import FunctionOutput
-from headwater.rows.identity import OUT_ID
+from headwater.rows.column_names import OUT_ID
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -97,9 +97,9 @@ class ItemAccount:
         """By the position of a node, the table of the items that made its rows together. ``fast_path_rows`` contain it
         already for their sources."""
         tables = {}
-        places = {stage.contributor_table for route in routes for stage in route.stages}
-        for place in sorted(place for place in places if place is not None):
-            node = self.nodes[place]
+        positions = {stage.contributor_table for route in routes for stage in route.stages}
+        for position in sorted(position for position in positions if position is not None):
+            node = self.nodes[position]
             stage_numbers = {
                 route.source.name: stage.number
                 for route in routes
@@ -110,7 +110,7 @@ class ItemAccount:
                 node, {source: _group_rows(fast_path_rows[source], number) for source, number in stage_numbers.items()}
             )
             named = self.options.contributor_ids and not isinstance(node, RowMapNode)
-            tables[place] = contributor_table(rows, counted=self._counts_all, named=named)
+            tables[position] = contributor_table(rows, counted=self._counts_all, named=named)
         return tables
 
     def entered_ids(self) -> DataFrame | None:
@@ -141,24 +141,32 @@ class ItemAccount:
             for name in inputs
         }
         same_as = tuple(number for name in inputs for number in stages[name].counted_stages)
-        details: dict[str, Any] = {"ports": ports, "at": self.finish_times[node.name]}
-        names = (len(stages), node.name, node.segment, node.pipeline.id, node.pipeline.name, node.kind)
+        stage = Stage(
+            number=len(stages),
+            node=node.name,
+            segment=node.segment,
+            pipeline_id=node.pipeline.id,
+            pipeline=node.pipeline.name,
+            kind=node.kind,
+            ports=ports,
+            continuity=self.tracker.continuity.get(node.name, Continuity.EXACT),
+            at=self.finish_times[node.name],
+        )
         if isinstance(node, SinkNode | PassThroughNode):
             guessed = any(stages[name].continuity is Continuity.REPRESENTATIVE for name in inputs)
             continuity = Continuity.REPRESENTATIVE if guessed else Continuity.EXACT
-            return Stage(*names, continuity=continuity, same_as=same_as, **details)
-        continuity = self.tracker.continuity.get(node.name, Continuity.EXACT)
+            return replace(stage, continuity=continuity, same_as=same_as)
         locations = self.tracker.locations(node.name)
         if source.name in locations.lost_sources:
-            return Stage(*names, continuity=Continuity.REPRESENTATIVE, same_as=same_as, **details)
+            return replace(stage, continuity=Continuity.REPRESENTATIVE, same_as=same_as)
+        merges = False
         if not isinstance(node, RowMapNode):
-            merges = locations.merge_depth(source.name) > max(
-                (self._merge_depth(source, name) for name in inputs), default=0
+            depth_before = max((self._merge_depth(source, name) for name in inputs), default=0)
+            is_paired_aggregate = (
+                stage.continuity is not Continuity.EXACT and isinstance(node, ComputedNode) and node.merges_rows
             )
-            details["merges"] = merges or (continuity is not Continuity.EXACT and isinstance(node, AggregateNode))
-        return Stage(
-            *names, continuity=continuity, contributor_table=self._contributor_table(node, locations), **details
-        )
+            merges = locations.merge_depth(source.name) > depth_before or is_paired_aggregate
+        return replace(stage, merges=merges, contributor_table=self._contributor_table(node, locations))
 
     def _contributor_table(self, node: PipelineNode, locations: ItemLocations) -> int | None:
         if isinstance(node, RowMapNode):
@@ -271,5 +279,7 @@ def _row_json(locations: ItemLocations) -> Column:
     """The row, as JSON under its own names."""
     from pyspark.sql import functions as F
 
-    columns = [F.col(f"__hw_c{place}").alias(column.name) for place, column in enumerate(locations.provenance.columns)]
+    columns = [
+        F.col(f"__hw_c{position}").alias(column.name) for position, column in enumerate(locations.provenance.columns)
+    ]
     return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"})

@@ -8,29 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import PipelineInvalid
+from headwater.jvm import JavaObject
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
-    JoinNode,
+    ComputedNode,
     PassThroughNode,
     PipelineNode,
     RowMapNode,
     SourceNode,
-    TransformNode,
 )
 from headwater.pipeline.run import steps
+from headwater.plan.operator_traits import operators_with
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 _MARK_ALIAS = "__hw_some"
-_ROW_BY_ROW_OPERATORS = (
-    *("Project", "Filter", "SubqueryAlias", "Join", "Union", "Generate", "Sort", "View", "UnresolvedHint"),
-    *("ResolvedHint", "Repartition", "RepartitionByExpression", "RebalancePartitions"),
-)
+_ROW_BY_ROW_OPERATORS = operators_with(lambda traits: traits.row_by_row)
 """Operators of an analyzed plan that look at one row of an input at a time."""
 
 
@@ -66,7 +63,7 @@ class AppendCheck:
             case RowMapNode():
                 frame = self._unknown_rows(steps.schema_of(node, self.spark))
                 self.frames[node.name] = frame.where(F.lit(False)) if node.name in self.affected_nodes else frame
-            case TransformNode() | JoinNode() | AggregateNode():
+            case ComputedNode():
                 self.frames[node.name] = steps.apply_node(node, inputs)
             case PassThroughNode():
                 self.frames[node.name] = inputs[0]
@@ -76,10 +73,10 @@ class AppendCheck:
         return self.spark.createDataFrame(self.spark.sparkContext.emptyRDD(), schema)
 
     def _refuse(self, node: PipelineNode, inputs: Sequence[DataFrame]) -> None:
-        if isinstance(node, AggregateNode):
-            raise _refusal(node, "it makes one row of many, and earlier rows are not among these")
-        if not isinstance(node, TransformNode | JoinNode):
+        if not isinstance(node, ComputedNode):
             return
+        if node.merges_rows:
+            raise _refusal(node, "it makes one row of many, and the earlier rows are not replayed")
         marked_frames = {
             name: self._unknown_rows(self.frames[name].schema).alias(_MARK_ALIAS)
             for name in self.affected_nodes & {*node.inputs}
@@ -91,19 +88,19 @@ class AppendCheck:
             raise _refusal(node, "it returns rows that do not come from the replayed ones")
 
     def _apply(
-        self, node: TransformNode | JoinNode, inputs: Sequence[DataFrame], replacements: Mapping[str, DataFrame]
+        self, node: ComputedNode, inputs: Sequence[DataFrame], replacements: Mapping[str, DataFrame]
     ) -> DataFrame:
         frames = [replacements.get(name, frame) for name, frame in zip(node.inputs, inputs, strict=True)]
         return steps.apply_node(node, frames)
 
 
-def _operator_across_rows(plan: Any) -> str | None:
+def _operator_across_rows(plan: JavaObject) -> str | None:
     """The first operator above the marked frame that may see several of its rows at once."""
     name = str(plan.getClass().getSimpleName())
     if name == "SubqueryAlias" and str(plan.alias()) == _MARK_ALIAS:
         return None
-    children = plan.children()
-    below = [children.apply(place) for place in range(children.size())]
+    children: JavaObject = plan.children()
+    below: list[JavaObject] = [children.apply(position) for position in range(children.size())]
     marked = [child for child in below if _count_marks(child)]
     if sum(map(_count_marks, marked)) < _count_marks(plan):
         return "subquery"
@@ -114,23 +111,23 @@ def _operator_across_rows(plan: Any) -> str | None:
     return next((operator for child in marked if (operator := _operator_across_rows(child)) is not None), None)
 
 
-def _count_marks(plan: Any) -> int:
+def _count_marks(plan: JavaObject) -> int:
     """How often the marked frame is used, including in subqueries."""
     return str(plan.toString()).count(f"SubqueryAlias {_MARK_ALIAS}")
 
 
-def _only_tests_right_side(join: Any) -> bool:
+def _only_tests_right_side(join: JavaObject) -> bool:
     """Whether the join only tests for rows on its right side."""
     return str(join.joinType().toString()).startswith(("LeftSemi", "LeftAnti", "ExistenceJoin"))
 
 
 def _is_empty(frame: DataFrame) -> bool:
-    plan: Any = frame._jdf.queryExecution().optimizedPlan()
+    plan: JavaObject = frame._jdf.queryExecution().optimizedPlan()
     return str(plan.getClass().getSimpleName()) == "LocalRelation" and bool(plan.data().isEmpty())
 
 
 def _refusal(node: PipelineNode, reason: str) -> PipelineInvalid:
     return node.invalid(
-        f"its results cannot be appended to earlier ones: {reason}. Pass mode= to write all the same, or run the "
+        f"its results cannot be appended to earlier ones: {reason}. Pass mode= to write them anyway, or run the "
         "pipeline again."
     )

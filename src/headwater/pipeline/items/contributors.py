@@ -22,10 +22,10 @@ def count_items(ids: Sequence[tuple[str, str]]) -> Column:
     counted = [
         F.when(
             _is_present(item_id)
-            & ~reduce(or_, [_is_same_item(item_id, earlier) for earlier in unique_ids[:place]], F.lit(False)),
+            & ~reduce(or_, [_is_same_item(item_id, earlier) for earlier in unique_ids[:position]], F.lit(False)),
             1,
         ).otherwise(0)
-        for place, item_id in enumerate(unique_ids)
+        for position, item_id in enumerate(unique_ids)
     ]
     return reduce(add, counted, F.lit(0))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from headwater.model.items import Cardinality, Continuity, Hop, ItemRecord, Outcome, reason_of
@@ -31,6 +31,9 @@ class Contributors:
 
 
 RowId = tuple[int, int]
+ItemRow = Mapping[str, Any]
+"""An item row as it was read: values of several types, under the names of stage_columns.py."""
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class ContributorsByStage:
 
     by_stage: Mapping[int, Mapping[RowId, Contributors]]
 
-    def of(self, row: Mapping[str, Any]) -> dict[int, Contributors]:
+    def of(self, row: ItemRow) -> dict[int, Contributors]:
         """The contributors of the rows that an item went into, by stage."""
         row_ids = {number: _row_id_at(row, number) for number in self.by_stage}
         return {
@@ -51,7 +54,7 @@ class ContributorsByStage:
 
 def load_contributors(
     stages: Sequence[Stage],
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[ItemRow],
     load: Callable[[int, Collection[RowId]], Iterable[tuple[RowId, Contributors]]],
 ) -> ContributorsByStage:
     """The contributors of the rows that these items went into. ``load`` reads them by table and row ids."""
@@ -63,7 +66,7 @@ def load_contributors(
     return ContributorsByStage(by_stage)
 
 
-def _row_id_at(row: Mapping[str, Any], stage: int) -> RowId | None:
+def _row_id_at(row: ItemRow, stage: int) -> RowId | None:
     hi, lo = row.get(stage_columns.row_hi(stage)), row.get(stage_columns.row_lo(stage))
     return None if hi is None or lo is None else (hi, lo)
 
@@ -80,7 +83,7 @@ class RecordBuilder:
         self._stages = stages
         self._options = options
 
-    def record(self, row: Mapping[str, Any], contributors: Mapping[int, Contributors]) -> ItemRecord:
+    def record(self, row: ItemRow, contributors: Mapping[int, Contributors]) -> ItemRecord:
         """``contributors``: those of the rows that the item went into, by stage."""
         outcomes = [_StageOutcome(stage, row, contributors) for stage in self._stages]
         reached = [stage_outcome for stage_outcome in outcomes if stage_outcome.was_reached(outcomes)]
@@ -106,9 +109,7 @@ class RecordBuilder:
         return drop_record(shaped) if row.get("dropped") else shaped
 
 
-def _contributor_names(
-    row: Mapping[str, Any], contributors: Mapping[int, Contributors]
-) -> tuple[tuple[str, ...], bool]:
+def _contributor_names(row: ItemRow, contributors: Mapping[int, Contributors]) -> tuple[tuple[str, ...], bool]:
     """The other items that made the same rows, and whether there are more."""
     parts = [sorted(correlation_id(item["hi"], item["lo"]) for item in row.get("others") or ())]
     cut = bool(row.get("unnamed"))
@@ -129,21 +130,20 @@ def _contributor_names(
 class _StageOutcome:
     """The outcome of an item at one stage, read from its row."""
 
-    def __init__(self, stage: Stage, row: Mapping[str, Any], contributors: Mapping[int, Contributors]) -> None:
+    def __init__(self, stage: Stage, row: ItemRow, contributors: Mapping[int, Contributors]) -> None:
         self.stage = stage
-        self.emitted = sum(row.get(stage_columns.emitted(number)) or 0 for number in stage.counted_stages)
-        self.data = _first_value(row.get(stage_columns.data(number)) for number in stage.counted_stages)
-        counts = [row.get(stage_columns.contributors(number)) for number in stage.counted_stages]
+        self.emitted: int = sum(row.get(stage_columns.emitted(number)) or 0 for number in stage.counted_stages)
+        self.data: str | None = _first_value(row.get(stage_columns.data(number)) for number in stage.counted_stages)
+        counts: list[int | None] = [row.get(stage_columns.contributors(number)) for number in stage.counted_stages]
         counts += [contributors[number].count for number in stage.counted_stages if number in contributors]
         self.contributors = _first_value(counts)
-        self.retries, self.error = 0, None
+        self.retries: int = 0
+        self.error: str | None = None
         self.outcome = stage.outcome if self.emitted else Outcome.FILTERED_OUT
         if stage.is_row_function:
             self.outcome = Outcome(row.get(stage_columns.flags(stage.number)) or 0)
-            self.retries, self.error = (
-                row.get(stage_columns.retries(stage.number)) or 0,
-                row.get(stage_columns.error(stage.number)),
-            )
+            self.retries = row.get(stage_columns.retries(stage.number)) or 0
+            self.error = row.get(stage_columns.error(stage.number))
 
     def was_reached(self, outcomes: Sequence[_StageOutcome]) -> bool:
         has_input = self.stage.kind == "source" or any(outcomes[number].emitted for number in self.stage.ports)
@@ -170,5 +170,5 @@ class _StageOutcome:
         )
 
 
-def _first_value(values: Any) -> Any:
+def _first_value(values: Iterable[_T | None]) -> _T | None:
     return next((value for value in values if value is not None), None)

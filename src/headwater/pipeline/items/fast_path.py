@@ -19,13 +19,10 @@ from typing import TYPE_CHECKING
 
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
     JoinNode,
-    PassThroughNode,
     PipelineNode,
     RowMapNode,
     SourceNode,
-    TransformNode,
 )
 from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipeline.items import stage_columns
@@ -75,13 +72,10 @@ def _keeps_one_row(node: PipelineNode, reached: set[str], nodes: Mapping[str, Pi
 
 def _has_one_row_per_key(node: PipelineNode, on: set[str], nodes: Mapping[str, PipelineNode]) -> bool:
     """Whether the node appears to have one row for each value of the columns."""
-    match node:
-        case SourceNode():
-            return bool(node.key) and set(node.key) <= on
-        case AggregateNode():
-            return set(node.by) <= on
-        case TransformNode() | PassThroughNode() if len(node.inputs) == 1:
-            return _has_one_row_per_key(nodes[node.inputs[0]], on, nodes)
+    if node.unique_columns:
+        return set(node.unique_columns) <= on
+    if node.may_keep_keys and len(node.inputs) == 1:
+        return _has_one_row_per_key(nodes[node.inputs[0]], on, nodes)
     return False
 
 
@@ -96,7 +90,7 @@ class FastPath:
         counted = [stage for stage in stages if stage.same_as is None]
         if source.name not in one_row_sources(self.nodes) or not _is_chain(counted, stages):
             return None
-        calls = [place for place, stage in enumerate(counted) if stage.is_row_function]
+        calls = [position for position, stage in enumerate(counted) if stage.is_row_function]
         if len(calls) > 1 or any(stage.continuity is not Continuity.EXACT for stage in counted):
             return None
         split = calls[0] if calls else len(counted)
@@ -115,7 +109,9 @@ class FastPath:
         self, source: str, earlier: Sequence[tuple[Stage, int]], stages: Sequence[Stage]
     ) -> _StageRun | None:
         locations = [self.tracker.locations(stage.node) for stage in stages]
-        merged = next((place for place, location in enumerate(locations) if location.linked_sources()), len(stages))
+        merged = next(
+            (position for position, location in enumerate(locations) if location.linked_sources()), len(stages)
+        )
         if merged == 0 or any(location.provenance.notes for location in locations):
             return None
         views = [_BlockView.of(location, 0, source) for location in locations[:merged]]
@@ -127,7 +123,15 @@ class FastPath:
             return None
         if merged < len(stages) and not all(view.steps == known_views[-1].steps for view in known_views[merged:]):
             return None  # something is dropped between two nodes that have groups
-        run = _StageRun(source, earlier, stages, known_views, merged, self.tracker.sampling, self.options)
+        run = _StageRun(
+            source=source,
+            before=earlier,
+            stages=stages,
+            views=known_views,
+            first_merged=merged,
+            sampling=self.tracker.sampling,
+            options=self.options,
+        )
         return run if run.is_complete else None
 
 
@@ -160,8 +164,8 @@ class _BlockView:
         ]
         if len(numbers) != 1 or len(locations.leaves[numbers[0]].carried_ids.get(source, ())) != 1:
             return None
-        course = locations.provenance.block_path(block, locations.provenance.sources[numbers[0]].mark)
-        return None if course is None else cls(locations, block, numbers[0], course)
+        path = locations.provenance.block_path(block, locations.provenance.sources[numbers[0]].mark)
+        return None if path is None else cls(locations, block, numbers[0], path)
 
     @cached_property
     def steps(self) -> list[tuple[str, str]]:
@@ -191,9 +195,9 @@ class _BlockView:
             leaf, mark = self.locations.leaves.get(number), self.locations.provenance.sources[number].mark
             if leaf is not None:
                 names = [
-                    leaf.id_prefix(source, place)
+                    leaf.id_prefix(source, position)
                     for source, ids in leaf.carried_ids.items()
-                    for place in range(len(ids))
+                    for position in range(len(ids))
                 ]
                 columns += [(f"{mark}.{name}_hi", f"{mark}.{name}_lo") for name in names]
         return columns
@@ -235,10 +239,10 @@ class _StageRun:
     def dropped_items(self) -> Iterable[DataFrame]:
         """The items that the operators of these stages drop, one frame for each operator."""
         ends = [view.path.drop_count for view in self.views]
-        for place in range(self._top.path.drop_count):
-            stage_place = next(stage_place for stage_place, end in enumerate(ends) if end > place)
-            if stage_place > 0 or self.before:  # what a source's own reader drops has never been an item
-                yield self._item_rows(self._top.path.dropped_rows(place), stage_place)
+        for position in range(self._top.path.drop_count):
+            stage_position = next(stage_position for stage_position, end in enumerate(ends) if end > position)
+            if stage_position > 0 or self.before:  # rows that a source's own reader drops were never items
+                yield self._item_rows(self._top.path.dropped_rows(position), stage_position)
 
     def arrived_items(self) -> DataFrame:
         return self._item_rows(self._top.locations.provenance.frame(self._top.block), len(self.stages))
@@ -260,10 +264,10 @@ class _StageRun:
         for stage, item_count in self.before:
             columns[stage_columns.emitted(stage.number)] = F.lit(1)
             columns[stage_columns.contributors(stage.number)] = count_items(ids) if item_count > 1 else F.lit(1)
-        for place, stage in enumerate(self.stages[:stage_count]):
+        for position, stage in enumerate(self.stages[:stage_count]):
             columns[stage_columns.emitted(stage.number)] = F.lit(1)
-            if place < self.first_merged:
-                ids = top.item_ids(len(self.views[place].path.joined_sources))
+            if position < self.first_merged:
+                ids = top.item_ids(len(self.views[position].path.joined_sources))
                 columns[stage_columns.contributors(stage.number)] = count_items(ids) if len(ids) > 1 else F.lit(1)
             elif stage.contributor_table is not None:
                 columns |= dict(

@@ -34,12 +34,12 @@ class ItemFinalizer:
     """``item_log`` is None if no items are followed, or if it could not be written: then ``fault`` says why."""
 
     def __init__(
-        self, account: ItemAccount | None, workspace: Workspace, options: LineageOptions, outlets: SinkGroup
+        self, account: ItemAccount | None, workspace: Workspace, options: LineageOptions, sink_group: SinkGroup
     ) -> None:
         self._account = account
         self._workspace = workspace
         self._options = options
-        self._outlets = outlets
+        self._sink_group = sink_group
         self.collector = Collector(options)
         self.item_log: ItemLog | None = None
         self.entered_ids: DataFrame | None = None
@@ -86,8 +86,8 @@ class ItemFinalizer:
         if not source_logs:
             return
         contributor_tables = {
-            place: self._write(table, f"{items}/company/{place}")
-            for place, table in account.contributor_tables(routes, fast_path_rows).items()
+            position: self._write(table, f"{items}/company/{position}")
+            for position, table in account.contributor_tables(routes, fast_path_rows).items()
         }
         if drops:
             rows = self._mark_dropped(rows)
@@ -157,14 +157,14 @@ class ItemFinalizer:
         if not keyed:
             for word in INTERNAL_COUNTS:
                 del aggregates[source_log.source, word]
-        named = [column.alias(f"n{place}") for place, column in enumerate(aggregates.values())]
+        named = [column.alias(f"n{position}") for position, column in enumerate(aggregates.values())]
         named += [F.count("*").alias("all"), F.coalesce(F.sum(stage_columns.emitted(0)), F.lit(0)).alias("rows")]
-        ended = self.end_counts.setdefault(source_log.source, {})
+        counts_by_outcome = self.end_counts.setdefault(source_log.source, {})
         for row in rows.groupBy("outcome", "dropped").agg(*named).collect():
-            for place, key in enumerate(aggregates):
-                self._counts_by_node[key] = self._counts_by_node.get(key, 0) + row[f"n{place}"]
+            for position, key in enumerate(aggregates):
+                self._counts_by_node[key] = self._counts_by_node.get(key, 0) + row[f"n{position}"]
             outcome = Outcome(row["outcome"])
-            ended[outcome] = ended.get(outcome, 0) + int(row["rows"])
+            counts_by_outcome[outcome] = counts_by_outcome.get(outcome, 0) + int(row["rows"])
             reason = reason_of(outcome, dropped=bool(row["dropped"]))
             self.counts[reason] = self.counts.get(reason, 0) + row["all"]
         self.counts = {reason: self.counts[reason] for reason in Reason if reason in self.counts}
@@ -172,8 +172,8 @@ class ItemFinalizer:
             self._counts_by_node.setdefault(key, 0)
 
     def _deliver(self, item_log: ItemLog) -> None:
-        if self._outlets.wants_frames:
-            self._outlets.write_frame(item_log.records)
+        if self._sink_group.wants_frames:
+            self._sink_group.write_frame(item_log.records)
         record_count = sum(self.counts.values())
         cap = self._options.materialization_cap
         has_room = self._options.overflow == "materialize" or record_count <= cap
@@ -183,10 +183,10 @@ class ItemFinalizer:
             )
         )
         self.collector.record(local, as_they_are=True)
-        if self._outlets.wants_records:
+        if self._sink_group.wants_records:
             records = iter(local) if has_room else item_log.iterate_records()
             while batch := list(islice(records, _BATCH_SIZE)):
-                self._outlets.write(batch)
+                self._sink_group.write(batch)
 
     def check(self) -> None:
         """Reports keys that several rows share, and rows that were read and are in no record."""

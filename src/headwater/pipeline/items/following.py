@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import RowsRefused
+from headwater.jvm import JavaObject
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
-    JoinNode,
+    ComputedNode,
     PipelineNode,
     RowMapNode,
     SourceNode,
@@ -50,14 +50,15 @@ from headwater.pipeline.items.pairing import OutputPairing, PairedOutput, Pairin
 from headwater.pipeline.run import steps
 from headwater.pipeline.run.function_outputs import FunctionOutput
 from headwater.pipeline.run.workspace import Workspace
-from headwater.rows.identity import OUT_ID
+from headwater.plan.operator_traits import operators_with
+from headwater.rows.column_names import OUT_ID
 from headwater.rows.names import name_leaves
 from headwater.rows.provenance import RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_SCAN_OPERATORS = ("Project", "Filter", "SubqueryAlias", "LogicalRelation", "View")
+_SCAN_OPERATORS = operators_with(lambda traits: traits.row_by_row and traits.order_kept) | {"LogicalRelation"}
 _ID_COLUMN = "__hw_i"
 _KEY_COLUMN, _DATA_COLUMN = "__hw_ik", "__hw_id"
 
@@ -102,8 +103,7 @@ class ItemTracker:
             self._leaves.add(self._source_leaf(node, *scan))
             return frame
         if node.key:
-            types = dict(frame.dtypes)
-            ids = self._by_key(salt, node.key, [(name, types[name]) for name in node.key])
+            ids = self._by_key(salt, node.key, frame, node.key)
             with_ids = frame.selectExpr("*", f"{ids.hi} as {HI}", f"{ids.lo} as {LO}", f"{ids.key} as {KEY}")
         else:
             with_ids = add_content_ids(frame, salt)
@@ -122,7 +122,7 @@ class ItemTracker:
             rows = self.locations(node.name).rows(node.name, self.sampling)
             if rows is None:
                 return 0
-            # One half of the ids is less to bring together; where it alone tells them apart, both do.
+            # One half of the ids is less to shuffle; if it is distinct for all items, so are the ids.
             counts = rows.agg(F.count("*"), F.count_distinct(LO)).first()
             assert counts is not None
             self._shared_keys[node.name] = counts[0] != counts[1]
@@ -149,7 +149,7 @@ class ItemTracker:
         self, node: SourceNode, frame: DataFrame, salt: str
     ) -> tuple[frozenset[str], ItemIdSql, Mapping[str, str] | None] | None:
         """The paths, ids and column names of the frame's rows, if the frame is a plain scan of files."""
-        analyzed: Any = frame._jdf.queryExecution().analyzed()
+        analyzed: JavaObject = frame._jdf.queryExecution().analyzed()
         try:
             provenance = RowProvenance(self.spark, analyzed)
         except RowsRefused:
@@ -170,13 +170,15 @@ class ItemTracker:
         columns = [column for column in key_columns if column is not None]
         if len(columns) < len(key_columns):
             return None  # a column that the reader computed
-        return paths, self._by_key(salt, node.key, [(column.name, column.type) for column in columns]), plain_names
+        leaf_names = [column.name for column in columns]
+        return paths, self._by_key(salt, node.key, provenance.source_frame(0), leaf_names), plain_names
 
-    def _by_key(self, salt: str, names: Sequence[str], fields: Sequence[tuple[str, str]]) -> ItemIdSql:
-        ids = key_ids(salt, fields)
+    def _by_key(self, salt: str, names: Sequence[str], rows: DataFrame, columns: Sequence[str]) -> ItemIdSql:
+        """``columns`` of the rows are the source's key columns ``names``."""
+        ids = key_ids(salt, rows, columns)
         return ids if self.records_data else without_key_values(ids, names)
 
-    def follow_output(self, node: TransformNode | JoinNode | AggregateNode | RowMapNode, frame: DataFrame) -> DataFrame:
+    def follow_output(self, node: ComputedNode | RowMapNode, frame: DataFrame) -> DataFrame:
         """The frame to continue with. A declared mapper decides first. Where row lineage refuses the plan, because of
         randomness or opaque code, the output is stored and followed by position, if possible."""
         inputs = [PairingInput(self.frames[name], self.locations(name)) for name in node.inputs]
@@ -210,7 +212,7 @@ class ItemTracker:
 
         carried, tracking = _tracking_columns(locations)
         ids = [F.col(column).alias(name) for name, column in tracking.items()]
-        plain = [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(frame.columns)]
+        plain = [F.col(f"__hw_c{position}").alias(name) for position, name in enumerate(frame.columns)]
         rows = locations.with_out_ids(locations.provenance.frame(0)).select(*ids, *plain)
         table = self.workspace.keep(f"{node.name}>", rows)
         paths = frozenset([self.workspace.absolute(self.workspace.table(f"{node.name}>"))])
@@ -233,7 +235,7 @@ class ItemTracker:
         linked = locations.linked_sources()
         if linked:
             tracking[OUT] = OUT_ID
-        plain = [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(self.frames[input].columns)]
+        plain = [F.col(f"__hw_c{position}").alias(name) for position, name in enumerate(self.frames[input].columns)]
         tracking_columns = {name: F.col(column) for name, column in tracking.items()}
         origin, origin_columns = ("", {}) if linked else self._origin_columns(locations, carried)
         tracking_columns |= origin_columns
@@ -304,7 +306,7 @@ def _quote_ids(carried: Mapping[str, list[tuple[str, str]]]) -> dict[str, list[t
     return {source: [(f"`{hi}`", f"`{lo}`") for hi, lo in columns] for source, columns in carried.items()}
 
 
-def _is_scan(plan: Any) -> bool:
-    children = plan.children()
-    below = (children.apply(place) for place in range(children.size()))
+def _is_scan(plan: JavaObject) -> bool:
+    children: JavaObject = plan.children()
+    below = (children.apply(position) for position in range(children.size()))
     return plan.getClass().getSimpleName() in _SCAN_OPERATORS and all(map(_is_scan, below))

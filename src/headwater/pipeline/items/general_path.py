@@ -134,21 +134,21 @@ def _numeric_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> Da
         return None
     aggregates: list[Column] = []
 
-    def tell(name: str, make: Callable[[Column], Column], stage: int, column: str) -> None:
+    def add_aggregate(name: str, make: Callable[[Column], Column], stage: int, column: str) -> None:
         aggregates.append(make(F.when(F.col(_STAGE) == stage, F.col(column))).alias(name))
 
     for stage in stages:
         number = stage.number
         value_names = {name for visit in later if visit.stage == number for name in visit.values}
-        tell(stage_columns.emitted(number), F.sum, number, EMITTED)
+        add_aggregate(stage_columns.emitted(number), F.sum, number, EMITTED)
         if CONTRIBUTORS in value_names:
-            tell(stage_columns.contributors(number), F.max, number, CONTRIBUTORS)
+            add_aggregate(stage_columns.contributors(number), F.max, number, CONTRIBUTORS)
         if FLAGS in value_names:
-            tell(stage_columns.flags(number), F.bit_or, number, FLAGS)
-            tell(stage_columns.retries(number), F.max, number, RETRIES)
+            add_aggregate(stage_columns.flags(number), F.bit_or, number, FLAGS)
+            add_aggregate(stage_columns.retries(number), F.max, number, RETRIES)
         if ROW_HI in value_names:
             is_stage = F.col(_STAGE) == number
-            tell(stage_columns.row_hi(number), F.min, number, ROW_HI)
+            add_aggregate(stage_columns.row_hi(number), F.min, number, ROW_HI)
             aggregates.append(
                 F.min_by(F.when(is_stage, F.col(ROW_LO)), F.when(is_stage, F.col(ROW_HI))).alias(
                     stage_columns.row_lo(number)

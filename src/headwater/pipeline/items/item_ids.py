@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
 from headwater.redaction.shapes import MARK
-from headwater.rows.identity import id_halves
+from headwater.rows.identity import hashable_values, id_halves
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -22,8 +22,6 @@ KEY = "__hw_key"
 ID = (HI, LO)
 MAX_NAMED = 100
 """Maximum number of contributors that a record names."""
-
-_NESTED = ("struct<", "array<", "map<", "variant")
 
 
 @dataclass(frozen=True)
@@ -40,18 +38,11 @@ def source_salt(pipeline_id: str, source: str) -> str:
     return uuid5(UUID(pipeline_id), source).hex
 
 
-def key_ids(salt: str, fields: Sequence[tuple[str, str]]) -> ItemIdSql:
-    """Ids from key columns. ``fields``: each column with its type."""
-    expressions: list[str] = []
-    for name, type in fields:
-        quoted = f"`{name.replace('`', '``')}`"
-        nested = type.startswith(_NESTED)  # within these, the hash would pass over nulls
-        expressions += [
-            f"isnull({quoted})",
-            f"to_json(struct({quoted}), map('ignoreNullFields', 'false'))" if nested else quoted,
-        ]
-    columns = ", ".join(f"`{name.replace('`', '``')}`" for name, _ in fields)
-    return _hashed_ids(salt, expressions, f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
+def key_ids(salt: str, rows: DataFrame, names: Sequence[str]) -> ItemIdSql:
+    """Ids from key columns of the rows."""
+    columns = ", ".join(f"`{name.replace('`', '``')}`" for name in names)
+    key = f"to_json(struct({columns}), map('ignoreNullFields', 'false'))"
+    return _hashed_ids(salt, hashable_values(rows, names), key)
 
 
 def without_key_values(ids: ItemIdSql, names: Sequence[str]) -> ItemIdSql:
@@ -76,8 +67,8 @@ def add_content_ids(rows: DataFrame, salt: str) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    columns = [(F.col(f"`{field.name}`"), field.dataType) for field in rows.schema.fields]
-    hashed = rows.select("*", *(half.alias(name) for half, name in zip(id_halves(columns), ID, strict=True)))
+    halves = id_halves(rows, rows.columns, exact=True)
+    hashed = rows.select("*", *(half.alias(name) for half, name in zip(halves, ID, strict=True)))
     equal = Window.partitionBy(*ID).orderBy(*ID)
     numbered = hashed.select("*", F.row_number().over(equal).alias(KEY))
     ids = [F.xxhash64(F.lit(seed), F.lit(salt), *ID, KEY).alias(name) for seed, name in enumerate(ID)]

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
 from headwater.pipeline.items.leaves import OUT, OUT_FIELD, ItemLeaf
+from headwater.rows.column_names import OUT_ID
 from headwater.rows.forward import propagate
-from headwater.rows.identity import OUT_ID, id_halves, out_id
+from headwater.rows.identity import ColumnPath, id_halves, out_id
 from headwater.rows.provenance import Block, BlockLink, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
 
 COPIES = "__hw_times"
 """The number of equal rows that are made of the same items."""
@@ -41,7 +41,7 @@ class ItemLocations:
 
     @property
     def lost_sources(self) -> set[str]:
-        """The sources whose items are here but cannot be located."""
+        """The sources whose items reach the node but cannot be located."""
         return {source for leaf in self.leaves.values() for source in leaf.lost_sources} | self.hidden_sources
 
     @property
@@ -67,8 +67,8 @@ class ItemLocations:
             if leaf is not None:
                 mark = self.provenance.sources[number].mark
                 for source, ids in leaf.carried_ids.items():
-                    for place in range(len(ids)):
-                        name = leaf.id_prefix(source, place)
+                    for position in range(len(ids)):
+                        name = leaf.id_prefix(source, position)
                         yield source, (f"{mark}.{name}_hi", f"{mark}.{name}_lo")
 
     def linked_sources(self) -> set[str]:
@@ -95,29 +95,29 @@ class ItemLocations:
         """Rows of the top block under internal names, with an `out_id`. Rows that share it are equal and made of the
         same items."""
         provenance, block = self.provenance, self.provenance.blocks[0]
-        names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
+        names = [f"__hw_c{position}" for position in range(len(provenance.columns))]
         top = top.toDF(*names, *top.columns[len(names) :])
-        types = {field.name: field.dataType for field in top.schema.fields}
         links = [
             name
             for link in block.links
             for name in (link.present, *link.columns, *link.condition_columns)
-            if name in types
+            if name in top.columns
         ]
-        identity_columns = [
-            (top[name], types[name])
-            for name in dict.fromkeys([*(names[position] for position in provenance.identity), *links])
-        ]
-        return top.select("*", out_id([*identity_columns, *self._mark_columns(top)]))
+        identity = dict.fromkeys([*(names[position] for position in provenance.identity), *links])
+        columns: list[ColumnPath] = [*identity, *self._mark_columns(top)]
+        return top.select("*", out_id(top, columns, exact=not provenance.has_key))
 
-    def _mark_columns(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
+    def _mark_columns(self, top: DataFrame) -> Iterator[tuple[str, str]]:
         """The item ids that the rows carry."""
+        from pyspark.sql.types import StructType
+
         for number in self.provenance.blocks[0].sources:
             mark = self.provenance.sources[number].mark
             if number in self.leaves:
-                fields: Any = top.schema[mark].dataType
-                ids = [field for field in fields if field.name == OUT_FIELD or field.name.endswith(("_hi", "_lo"))]
-                yield from ((top[mark][field.name], field.dataType) for field in ids)
+                mark_type = top.schema[mark].dataType
+                assert isinstance(mark_type, StructType)
+                ids = [field for field in mark_type if field.name == OUT_FIELD or field.name.endswith(("_hi", "_lo"))]
+                yield from ((mark, field.name) for field in ids)
 
     def rows(self, source: str, sampling: Sampling) -> DataFrame | None:
         """The node's rows that items reached, each with the item: the columns under internal names, the `out_id`, the
@@ -157,14 +157,9 @@ class ItemLocations:
         if len(below) != 1 or below[0].links or len(top.links) != 1 or top.sources:
             return None
         link = top.links[0]
-        course = self.provenance.block_path(0, link.present) if link.kind in _MERGING_LINKS else None
+        path = self.provenance.block_path(0, link.present) if link.kind in _MERGING_LINKS else None
         collated = any("collate" in type for name, type in self._grouped_rows.dtypes if name in below[0].keys)
-        if (
-            course is None
-            or course.steps
-            or collated
-            or any(self._paired_sources(number) for number in below[0].sources)
-        ):
+        if path is None or path.steps or collated or any(self._paired_sources(number) for number in below[0].sources):
             return None
         return link
 
@@ -174,10 +169,7 @@ class ItemLocations:
 
     def group_row_id(self) -> list[Column]:
         """The id of the group that a row below belongs to."""
-        from pyspark.sql.functions import col
-
-        types = {field.name: field.dataType for field in self._grouped_rows.schema.fields}
-        halves = id_halves([(col(name), types[name]) for name in self.provenance.blocks[1].keys])
+        halves = id_halves(self._grouped_rows, self.provenance.blocks[1].keys, exact=False)
         return [half.alias(name) for half, name in zip(halves, ROW_ID, strict=True)]
 
     def items_by_group(self, source: str, sampling: Sampling) -> DataFrame | None:
@@ -188,7 +180,7 @@ class ItemLocations:
         return union_by_name([part.select(*self.group_row_id(), *ID) for part in parts]).distinct()
 
     def _has_one_path(self, source: str, links: set[BlockLink], number: int) -> bool:
-        """Whether only one path leads from an item to a row, so that the item is there once."""
+        """Whether only one path leads from an item to a row, so that the row has the item once."""
         block = self.provenance.blocks[number]
         item_columns = sum(
             len(leaf.carried_ids.get(source, ())) + (source in leaf.pairs)
@@ -203,19 +195,19 @@ class ItemLocations:
     def _links_for(self, source: str) -> set[BlockLink]:
         """The links that lead to the source's items: if there are any that make them part of a row, only those."""
         owning = self._links_leading_to(source, _OWNING_LINKS)
-        holds = any(source in self._leaf_sources(number) for number in self.provenance.blocks[0].sources)
-        return owning if owning or holds else self._links_leading_to(source, None)
+        is_on_top = any(source in self._leaf_sources(number) for number in self.provenance.blocks[0].sources)
+        return owning if owning or is_on_top else self._links_leading_to(source, None)
 
     def _links_leading_to(self, source: str, kinds: tuple[str, ...] | None) -> set[BlockLink]:
         links: set[BlockLink] = set()
         leading_blocks: set[int] = set()
         for block in reversed(self.provenance.blocks):
-            holds = any(source in self._leaf_sources(number) for number in block.sources)
+            has_source = any(source in self._leaf_sources(number) for number in block.sources)
             below = {
                 link for link in block.links if link.to in leading_blocks and (kinds is None or link.kind in kinds)
             }
             links |= below
-            if holds or below:
+            if has_source or below:
                 leading_blocks.add(block.number)
         return links
 
@@ -236,8 +228,8 @@ class ItemLocations:
                 continue
             frame = self.provenance.frame(block.number)
             mark = self.provenance.sources[number].mark
-            for place in range(len(leaf.carried_ids.get(source, ()))):
-                name = leaf.id_prefix(source, place)
+            for position in range(len(leaf.carried_ids.get(source, ()))):
+                name = leaf.id_prefix(source, position)
                 hi, lo = F.col(f"{mark}.{name}_hi"), F.col(f"{mark}.{name}_lo")
                 chosen = sampling.condition(lo)
                 is_present = hi.isNotNull() if chosen is None else hi.isNotNull() & chosen

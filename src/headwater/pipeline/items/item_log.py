@@ -1,10 +1,10 @@
-"""What a run writes of its items, and how Spark reads it.
+"""The files of a run about its items, and how Spark reads them.
 
     items/_journal.json      the stages that each source's items may reach, and the options for records
     items/0, items/1, …      one row for each item, a folder for each source (general_path.py, fast_path.py)
-    items/company/0, …       the items that made rows together, where the rows themselves do not carry them
+    items/company/0, …       contributor tables: the items that made rows together, where rows do not carry them
 
-stored_records.py reads it without Spark.
+stored_records.py reads them without Spark.
 """
 
 from __future__ import annotations
@@ -147,10 +147,10 @@ class ItemLog:
         for row in documents:
             yield expansion.record(row, contributors.of(row))
 
-    def _contributors_of(self, place: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
+    def _contributors_of(self, table_number: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
         from pyspark.sql.functions import broadcast
 
-        rows = self.contributor_tables[place]
+        rows = self.contributor_tables[table_number]
         id_rows = rows.sparkSession.createDataFrame(list(row_ids), "hi long, lo long")
         for row in rows.join(broadcast(id_rows), ["hi", "lo"], "left_semi").collect():
             items = [(item["hi"], item["lo"]) for item in row["names"] or ()]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headwater.jvm import JavaObject
 from headwater.rows.names import name_leaves
 from headwater.rows.provenance import RowProvenance
 
@@ -73,7 +74,7 @@ class ItemLeaves:
 
     def provenance_of(self, frame: DataFrame) -> tuple[RowProvenance, dict[int, ItemLeaf]]:
         """The provenance of a frame whose blocks carry item ids; and by source number the table that it is."""
-        plan: Any = frame._jdf.queryExecution().analyzed()
+        plan: JavaObject = frame._jdf.queryExecution().analyzed()
         unmarked = RowProvenance(self.spark, plan)
         names = name_leaves(self.spark, [unmarked.leaf(source.number) for source in unmarked.sources])
         leaves = {}

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headwater.jvm import JavaObject
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import Mapper, PipelineNode
 from headwater.pipeline.items.item_ids import ID, Sampling
@@ -18,13 +19,15 @@ from headwater.pipeline.items.item_locations import ItemLocations
 from headwater.pipeline.items.leaves import OUT, ItemLeaf
 from headwater.pipeline.run.steps import quote_name
 from headwater.pipeline.run.workspace import Workspace
-from headwater.rows.identity import OUT_ID
+from headwater.plan.operator_traits import RowEffect, operators_with
+from headwater.rows.column_names import OUT_ID
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
-_ORDER_KEEPING = ("Project", "SubqueryAlias", "LogicalRelation", "MapInPandas", "MapInArrow", "PythonMapInArrow")
-"""Operators that return rows in the order of their input."""
+_ROW_ALIGNED = operators_with(lambda traits: traits.order_kept and traits.rows is not RowEffect.SOME)
+_ORDER_KEEPING = frozenset({"LogicalRelation", *_ROW_ALIGNED} - {"View"})
+"""Operators that may return a row for each row of the stored input, in its order; a view reads something else."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class OutputPairing:
         )
         input_rows = self.workspace.keep(f"{node.name}<", rows)
         output = make(input_rows.select(*map(quote_name, input.frame.columns)))
-        plan: Any = output._jdf.queryExecution().analyzed()
+        plan: JavaObject = output._jdf.queryExecution().analyzed()
         if not _keeps_order(plan):
             return None
         table = self._store_numbered(node, output)
@@ -131,23 +134,23 @@ class OutputPairing:
         return PairedOutput(table.select(*map(quote_name, columns)), leaf, continuity)
 
 
-def _original_columns(columns: Sequence[str]) -> list[Any]:
+def _original_columns(columns: Sequence[str]) -> list[Column]:
     """A row's columns under their original names."""
     from pyspark.sql import functions as F
 
-    return [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(columns)]
+    return [F.col(f"__hw_c{position}").alias(name) for position, name in enumerate(columns)]
 
 
-def _mapper_condition(node: PipelineNode, mapper: Mapper, input_rows: DataFrame, output: DataFrame) -> Any:
+def _mapper_condition(node: PipelineNode, mapper: Mapper, input_rows: DataFrame, output: DataFrame) -> Column:
     from pyspark.sql import Column
 
     condition = mapper(input_rows, output)
     if not isinstance(condition, Column):
-        raise node.invalid(f"The mapper gave {type(condition).__name__}, and not a condition.")
+        raise node.invalid(f"The mapper returned {type(condition).__name__}, not a Column.")
     return condition
 
 
-def _keeps_order(plan: Any) -> bool:
-    children = plan.children()
-    below = (children.apply(place) for place in range(children.size()))
+def _keeps_order(plan: JavaObject) -> bool:
+    children: JavaObject = plan.children()
+    below = (children.apply(position) for position in range(children.size()))
     return plan.getClass().getSimpleName() in _ORDER_KEEPING and children.size() <= 1 and all(map(_keeps_order, below))

@@ -1,4 +1,4 @@
-"""Reduces a record to what the options ask for."""
+"""Reduces a record to the members that the options ask for."""
 
 from __future__ import annotations
 

@@ -13,57 +13,36 @@ A run writes item rows to its folder, and other versions of Headwater read them:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from headwater.pipeline.items.stages import Stage
 
-_EMITTED, _CONTRIBUTORS, _DATA = "e", "c", "s"
-_ROW_HI, _ROW_LO, _SEVERAL_ROWS = "g", "h", "m"
-_FLAGS, _RETRIES, _ERROR = "f", "r", "x"
-_TYPES = {
-    _EMITTED: "int",
-    _CONTRIBUTORS: "bigint",
-    _DATA: "string",
-    _ROW_HI: "bigint",
-    _ROW_LO: "bigint",
-    _SEVERAL_ROWS: "boolean",
-}
-_FUNCTION_TYPES = {_FLAGS: "int", _RETRIES: "int", _ERROR: "string"}
+
+@dataclass(frozen=True)
+class StageColumn:
+    """A kind of column, called with the number of a stage: `emitted(0)` is `e0`."""
+
+    letter: str
+    type: str
+
+    def __call__(self, stage: int) -> str:
+        return f"{self.letter}{stage}"
+
+    def has_name(self, name: str) -> bool:
+        return name[0] == self.letter and name[1:].isdigit()
 
 
-def emitted(stage: int) -> str:
-    return f"{_EMITTED}{stage}"
-
-
-def contributors(stage: int) -> str:
-    return f"{_CONTRIBUTORS}{stage}"
-
-
-def data(stage: int) -> str:
-    return f"{_DATA}{stage}"
-
-
-def row_hi(stage: int) -> str:
-    return f"{_ROW_HI}{stage}"
-
-
-def row_lo(stage: int) -> str:
-    return f"{_ROW_LO}{stage}"
-
-
-def several_rows(stage: int) -> str:
-    return f"{_SEVERAL_ROWS}{stage}"
-
-
-def flags(stage: int) -> str:
-    return f"{_FLAGS}{stage}"
-
-
-def retries(stage: int) -> str:
-    return f"{_RETRIES}{stage}"
-
-
-def error(stage: int) -> str:
-    return f"{_ERROR}{stage}"
+emitted = StageColumn("e", "int")
+contributors = StageColumn("c", "bigint")
+data = StageColumn("s", "string")
+row_hi = StageColumn("g", "bigint")
+row_lo = StageColumn("h", "bigint")
+several_rows = StageColumn("m", "boolean")
+flags = StageColumn("f", "int")
+retries = StageColumn("r", "int")
+error = StageColumn("x", "string")
+_OF_EVERY_STAGE = (emitted, contributors, data, row_hi, row_lo, several_rows)
+_OF_FUNCTIONS = (flags, retries, error)
 
 
 def contributor_count(stage: int) -> str:
@@ -84,32 +63,29 @@ def more_contributors(stage: int) -> str:
 def types(stages: Sequence[Stage]) -> dict[str, str]:
     """All columns that rows of these stages may have, with their types."""
     counted = [stage for stage in stages if stage.same_as is None]
-    columns = {f"{letter}{stage.number}": type for stage in counted for letter, type in _TYPES.items()}
-    columns |= {
-        f"{letter}{stage.number}": type
-        for stage in counted
-        if stage.is_row_function
-        for letter, type in _FUNCTION_TYPES.items()
+    return {
+        column(stage.number): column.type
+        for own, chosen in (
+            (_OF_EVERY_STAGE, counted),
+            (_OF_FUNCTIONS, [stage for stage in counted if stage.is_row_function]),
+        )
+        for stage in chosen
+        for column in own
     }
-    return columns
 
 
 def is_emitted(name: str) -> bool:
-    return _is(name, _EMITTED)
+    return emitted.has_name(name)
 
 
 def is_flags(name: str) -> bool:
-    return _is(name, _FLAGS)
+    return flags.has_name(name)
 
 
 def is_error(name: str) -> bool:
-    return _is(name, _ERROR)
+    return error.has_name(name)
 
 
 def is_large(name: str) -> bool:
     """Whether a column takes room that a dropped record does not need."""
-    return _is(name, _DATA) or _is(name, _ROW_HI)
-
-
-def _is(name: str, letter: str) -> bool:
-    return name[0] == letter and name[1:].isdigit()
+    return data.has_name(name) or row_hi.has_name(name)

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 from headwater.model.items import Continuity, Outcome
 
-_STORED_NAMES = {"same_as": "like", "contributor_table": "company"}
-"""Fields that have another name in `_journal.json`."""
+
+class StageDocument(TypedDict):
+    """A stage in `_journal.json`, which other versions of Headwater read."""
+
+    number: int
+    node: str
+    segment: str
+    pipeline_id: str
+    pipeline: str
+    kind: str
+    ports: list[tuple[int, list[int]]]
+    continuity: str
+    merges: bool
+    like: list[int] | None
+    """``same_as``"""
+    at: str | None
+    company: int | None
+    """``contributor_table``"""
 
 
 @dataclass(frozen=True)
@@ -56,20 +72,35 @@ class Stage:
         """(port, number of the stage that leads to it)."""
         return sorted((port, number) for number, ports in self.ports.items() for port in ports)
 
-    def to_dict(self) -> dict[str, Any]:
-        document = {_STORED_NAMES.get(field.name, field.name): getattr(self, field.name) for field in fields(self)}
-        time = None if self.at is None else self.at.isoformat()
-        return document | {"ports": [[number, list(ports)] for number, ports in self.ports.items()], "at": time}
+    def to_dict(self) -> StageDocument:
+        return {
+            "number": self.number,
+            "node": self.node,
+            "segment": self.segment,
+            "pipeline_id": self.pipeline_id,
+            "pipeline": self.pipeline,
+            "kind": self.kind,
+            "ports": [(number, list(ports)) for number, ports in self.ports.items()],
+            "continuity": str(self.continuity),
+            "merges": self.merges,
+            "like": None if self.same_as is None else list(self.same_as),
+            "at": None if self.at is None else self.at.isoformat(),
+            "company": self.contributor_table,
+        }
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Stage:
-        values = {field.name: document[_STORED_NAMES.get(field.name, field.name)] for field in fields(cls)}
+    def from_dict(cls, document: StageDocument) -> Stage:
         return cls(
-            **values
-            | {
-                "ports": {number: tuple(ports) for number, ports in document["ports"]},
-                "continuity": Continuity(document["continuity"]),
-                "same_as": None if document["like"] is None else tuple(document["like"]),
-                "at": None if document["at"] is None else datetime.fromisoformat(document["at"]),
-            }
+            number=document["number"],
+            node=document["node"],
+            segment=document["segment"],
+            pipeline_id=document["pipeline_id"],
+            pipeline=document["pipeline"],
+            kind=document["kind"],
+            ports={number: tuple(ports) for number, ports in document["ports"]},
+            continuity=Continuity(document["continuity"]),
+            merges=document["merges"],
+            same_as=None if document["like"] is None else tuple(document["like"]),
+            at=None if document["at"] is None else datetime.fromisoformat(document["at"]),
+            contributor_table=document["company"],
         )

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from headwater.engines.duckdb import DuckDB, QueryResult
 from headwater.engines.paths import escape_globs, local_path, parquet_files, require_below, resolve_path
@@ -22,9 +22,6 @@ from headwater.model.items import Hop, ItemRecord, Outcome, Reason, reason_of
 from headwater.pipeline.items.expansion import Contributors, RecordBuilder, RowId, correlation_id, load_contributors
 from headwater.pipeline.items.item_ids import id_numbers
 from headwater.pipeline.items.item_log import MANIFEST, Manifest, SourceLog
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -167,11 +164,11 @@ class StoredItems:
         expansion = RecordBuilder(source_log.source, source_log.stages, self._manifest.options)
         return [expansion.record(row, contributors.of(row)) for row in documents]
 
-    def _contributors_of(self, place: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
+    def _contributors_of(self, table_number: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
         pairs = join_sql(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(row_ids)])
         query = sql(
             "SELECT hi, lo, contributors, names, cut FROM {table} WHERE (hi, lo) IN ({pairs})",
-            table=self._table(f"company/{place}"),
+            table=self._table(f"company/{table_number}"),
             pairs=pairs,
         )
         for hi, lo, count, names, cut in self._rows(query).rows:
@@ -199,5 +196,5 @@ def _reason(name: str | None) -> Reason | None:
         return None
     reasons = {reason.lower(): reason for reason in Reason}
     if name.lower() not in reasons:
-        raise PipelineError(f"'{name}' is no reason. There are: {', '.join(Reason)}.")
+        raise PipelineError(f"'{name}' is not a reason. Reasons: {', '.join(Reason)}.")
     return reasons[name.lower()]

@@ -9,10 +9,10 @@ from headwater.pipeline.run.result import Result
 
 
 class BackgroundRun:
-    def __init__(self, running: PipelineRun) -> None:
+    def __init__(self, pipeline_run: PipelineRun) -> None:
         from pyspark import InheritableThread
 
-        self._pipeline_run = running
+        self._pipeline_run = pipeline_run
         self._future: Future[Result] = Future()
         self._thread = InheritableThread(target=self._run, daemon=True)
         self._thread.start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.capture.events.evidence import DeclaredEvidence
 from headwater.errors import MismatchRefused
@@ -63,7 +63,7 @@ def _entries(
         for outcome, count in ended.get(source_log.source, {}).items():
             rows[_ledger_column(outcome)] += count
         uncertain = [stage.node for stage in source_log.stages if stage.continuity not in _CERTAIN]
-        note = f"which rows went on at {', '.join(uncertain)} is not known from row lineage" if uncertain else None
+        note = f"row lineage does not show which rows continued after {', '.join(uncertain)}" if uncertain else None
         entered = expected.get(source_log.source, sum(rows.values()))
         ends = (rows["processed"], rows["filtered"], rows["errored"])
         yield SourceLedger(source_log.source, entered, *ends, exact=not uncertain, note=note)
@@ -92,7 +92,7 @@ def _missing_account_reason(fault: str | None, ran: bool) -> str:
     return "nothing was read that could be followed" if ran else _NOT_FINISHED
 
 
-def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
+def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, object]:
     """The missing and surplus items, as far as the sources still have them, and the location of all records."""
     missing, surplus = (list(ids[:_MAX_NAMED]) for ids in items.find_strays())
     return {"records": workspace.absolute(workspace.items), "missing": missing, "surplus": surplus}
@@ -101,7 +101,7 @@ def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]
 def _refusal_text(ledger: Ledger) -> tuple[str, str]:
     unbalanced = next(source for source in ledger.sources if not source.balanced)
     accounted = unbalanced.processed + unbalanced.filtered + unbalanced.errored
-    reason = f"source '{unbalanced.dataset}' gave {unbalanced.entered:,} rows, and {accounted:,} are accounted for"
+    reason = f"source '{unbalanced.dataset}' had {unbalanced.entered:,} rows, but {accounted:,} are accounted for"
     for word in ("missing", "surplus"):
         if ledger.details.get(word):
             reason += f"; {word}: {', '.join(ledger.details[word])}"
@@ -135,7 +135,10 @@ def key_column_ids(source: SourceNode, frame: DataFrame | None) -> Iterator[froz
         return
     try:
         output = frame._jdf.queryExecution().analyzed().output()
-        ids = {output.apply(place).name().lower(): output.apply(place).exprId().id() for place in range(output.size())}
+        ids = {
+            output.apply(position).name().lower(): output.apply(position).exprId().id()
+            for position in range(output.size())
+        }
         key = frozenset(int(ids[name.lower()]) for name in source.key)
     except Exception as fault:
         _log.debug("The key columns of %s have no ids in the plan: %s", source.name, fault)
@@ -143,7 +146,7 @@ def key_column_ids(source: SourceNode, frame: DataFrame | None) -> Iterator[froz
     yield key
 
 
-def _functions(nodes: Sequence[PipelineNode]) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _functions(nodes: Sequence[PipelineNode]) -> Iterator[tuple[str, Callable[..., object]]]:
     for node in nodes:
         for purpose in ("reader", "fn", "mapper", "backoff"):
             function = getattr(node, purpose, None)

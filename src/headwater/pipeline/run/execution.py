@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 from headwater.errors import PipelineFailed
 from headwater.pipeline.dead_letters.tables import complete_dead_letters, write_dead_letters
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
-    JoinNode,
+    ComputedNode,
     PassThroughNode,
     PipelineNode,
     RowMapNode,
     SinkNode,
     SourceNode,
-    TransformNode,
 )
 from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipeline.items.accounts import ItemAccount
@@ -61,13 +59,13 @@ class PipelineExecution:
                 frozenset[str]() if records_data and self.options.snapshots else one_row_sources(self.nodes)
             )
             self.tracker = ItemTracker(
-                self.spark,
-                self.workspace,
-                self._sampling(),
-                self.frames,
-                sources_behind(self.nodes),
-                fast_path_sources,
-                records_data,
+                spark=self.spark,
+                workspace=self.workspace,
+                sampling=self._sampling(),
+                frames=self.frames,
+                sources_behind=sources_behind(self.nodes),
+                fast_path_sources=fast_path_sources,
+                records_data=records_data,
             )
 
     def _sampling(self) -> Sampling:
@@ -107,7 +105,7 @@ class PipelineExecution:
             case SourceNode():
                 frame = read[node.name]
                 return frame if self.tracker is None else self.tracker.follow_source(node, frame)
-            case TransformNode() | JoinNode() | AggregateNode():
+            case ComputedNode():
                 frame = steps.apply_node(node, inputs)
                 return frame if self.tracker is None else self.tracker.follow_output(node, frame)
             case RowMapNode():

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from headwater.capture.listener.application import Capture
 from headwater.capture.listener.named_runs import NamedRun
@@ -31,6 +31,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DEFAULT_LOCATION = ".headwater/pipelines"
+
+
+class RunArguments(TypedDict):
+    """What a run takes besides the pipeline and the session."""
+
+    partition: str | None
+    options: LineageOptions
+    capture: Capture | None
+    sinks: Sequence[Sink]
+    progress: bool | None
+    checksums: str | None
 
 
 class PipelineRun:
@@ -130,7 +141,7 @@ class PipelineRun:
 
         execution = self._execution(workspace, watcher)
         failure: BaseException | None = None
-        with SinkGroup(self._sinks, run_info) as outlets:
+        with SinkGroup(self._sinks, run_info) as sink_group:
             try:
                 execution.run()
             except BaseException as error:
@@ -141,7 +152,7 @@ class PipelineRun:
                 failure = self._failure_of(error, execution)
             ran = failure is None
             bar.update(None, "items")
-            items = ItemFinalizer(execution.account(), workspace, self._options, outlets)
+            items = ItemFinalizer(execution.account(), workspace, self._options, sink_group)
             try:
                 items.finalize()
                 items.check()
@@ -150,7 +161,7 @@ class PipelineRun:
             balance = LedgerBalance.of(execution, items, workspace, ran=ran)
             failure = failure or balance.refusal
             report = self._report(run_info, execution, items, failure)
-            outlets.record(report)
+            sink_group.record(report)
             if named is not None:
                 named.facets[PIPELINE_FACET] = {**_facet(report, items, workspace), **self._extra_facets(execution)}
                 named.declared = declared_evidence(self._pipeline, self.nodes, self._options, balance.ledger)
@@ -171,7 +182,7 @@ class PipelineRun:
         cancelled.__cause__ = error
         return cancelled
 
-    def _extra_facets(self, execution: PipelineExecution) -> dict[str, Any]:
+    def _extra_facets(self, execution: PipelineExecution) -> dict[str, object]:
         """Further members of the run facet."""
         return {}
 
@@ -186,25 +197,25 @@ class PipelineRun:
         cancelled = isinstance(failure, PipelineCancelled | KeyboardInterrupt)
         state = RunState.COMPLETE if failure is None else RunState.ABORT if cancelled else RunState.FAIL
         return PipelineReport(
-            run_info.pipeline,
-            run_info.namespace,
-            run_info.pipeline_id,
-            run_info.run_id,
-            state,
-            tuple(
+            pipeline=run_info.pipeline,
+            namespace=run_info.namespace,
+            pipeline_id=run_info.pipeline_id,
+            run_id=run_info.run_id,
+            state=state,
+            nodes=tuple(
                 NodeReport.of(node, items.node_counts(node.name), execution.seconds.get(node.name))
                 for node in self.nodes
             ),
-            edges_of(self.nodes),
-            run_info.started,
-            datetime.now(UTC),
-            run_info.partition,
-            None if failure is None else self._describe(failure),
+            edges=edges_of(self.nodes),
+            started=run_info.started,
+            ended=datetime.now(UTC),
+            partition=run_info.partition,
+            error=None if failure is None else self._describe(failure),
         )
 
 
-def _facet(report: PipelineReport, items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
-    document = report.to_dict()
+def _facet(report: PipelineReport, items: ItemFinalizer, workspace: Workspace) -> dict[str, object]:
+    document: dict[str, object] = {**report.to_dict()}
     if items.fault is not None:
         document["itemsFault"] = items.fault
     if items.item_log is not None:

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from threading import Event, Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.pipeline.declare.nodes import PipelineNode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_INTERVAL = 0.2  # seconds between two looks
-_ITEMS_LINE = "what became of each item"
+_INTERVAL = 0.2  # seconds between two updates
+_ITEMS_LINE = "item records"
 
 
 class ProgressBars:
@@ -75,8 +75,9 @@ class ProgressBars:
             name = self._current
             if name is None:
                 continue
-            with suppress(Exception):  # a stage may end while it is looked at
-                stages: list[Any] = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            with suppress(Exception):  # a stage may end in between
+                infos = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+                stages = [info for info in infos if info is not None]
                 total = sum(stage.numTasks for stage in stages)
                 done = sum(stage.numCompletedTasks for stage in stages)
                 if total and name == self._current:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
+from headwater.errors import first_line
 from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.declare.nodes import (
     AggregateNode,
+    ComputedNode,
     JoinNode,
     PipelineNode,
     RowMapNode,
@@ -30,7 +33,7 @@ def read(node: SourceNode, spark: SparkSession) -> DataFrame:
     return frame
 
 
-def apply_node(node: TransformNode | JoinNode | AggregateNode, inputs: Sequence[DataFrame]) -> DataFrame:
+def apply_node(node: ComputedNode, inputs: Sequence[DataFrame]) -> DataFrame:
     match node:
         case TransformNode():
             return transform(node, inputs)
@@ -38,6 +41,7 @@ def apply_node(node: TransformNode | JoinNode | AggregateNode, inputs: Sequence[
             return join(node, *inputs)
         case AggregateNode():
             return aggregate(node, inputs[0])
+    raise AssertionError(f"{node.kind} is no kind of computed node")
 
 
 def transform(node: TransformNode, inputs: Sequence[DataFrame]) -> DataFrame:
@@ -102,17 +106,17 @@ def row_function(node: RowMapNode, names: Sequence[str], schema: StructType, spa
 
     from headwater.pipeline import worker
 
-    by_value: Any = cloudpickle.register_pickle_by_value
-    by_value(worker)
-    twice = sorted({name for name in names if list(names).count(name) > 1})
-    if twice:
-        raise node.invalid(f"its input has two columns of one name: {', '.join(twice)}.")
+    register: Callable[[ModuleType], None] = cloudpickle.register_pickle_by_value
+    register(worker)
+    duplicates = sorted({name for name in names if list(names).count(name) > 1})
+    if duplicates:
+        raise node.invalid(f"its input has several columns of the same name: {', '.join(duplicates)}.")
     dotted = sorted(name for name in (*names, *schema.fieldNames()) if "." in name)
     if dotted:
-        raise node.invalid(f"a row function takes and gives no column with a dot in its name: {', '.join(dotted)}.")
+        raise node.invalid(f"a row function cannot read or return columns with a dot in the name: {', '.join(dotted)}.")
     arrow = arrow_schema(schema, str(spark.conf.get("spark.sql.session.timeZone")))
-    settings = (node.many, node.retries, node.backoff, node.on_error)
-    return RowFunction(node.fn, names, arrow, *settings, node=node.name)
+    settings = (node.many, node.retries, node.backoff)
+    return RowFunction(node.fn, names, arrow, *settings, on_error=node.on_error, node=node.name)
 
 
 def schema_of(node: RowMapNode, spark: SparkSession) -> StructType:
@@ -123,7 +127,7 @@ def schema_of(node: RowMapNode, spark: SparkSession) -> StructType:
     try:
         schema = spark.createDataFrame([], node.schema).schema
     except ParseException as wrong:
-        raise node.invalid(f"its schema {node.schema!r} is no schema: {_first_line(wrong)}") from wrong
+        raise node.invalid(f"its schema {node.schema!r} cannot be parsed: {first_line(wrong)}") from wrong
     for name in schema.fieldNames():
         node.refuse_reserved_name(name)
     return schema
@@ -133,7 +137,7 @@ def quote_name(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _check_frame(node: PipelineNode, result: Any, code: str) -> DataFrame:
+def _check_frame(node: PipelineNode, result: object, code: str) -> DataFrame:
     from pyspark.sql import DataFrame
 
     if not isinstance(result, DataFrame):
@@ -145,8 +149,4 @@ def _require_columns(node: PipelineNode, parameter: str, names: Sequence[str], f
     for name in names:
         if name not in frame.columns:
             available = ", ".join(frame.columns)
-            raise node.invalid(f"{parameter} names '{name}', which is not a column. There are: {available}.")
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            raise node.invalid(f"{parameter} names '{name}', which is not a column. Columns: {available}.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from headwater.capture.events.row_capture import INTERNAL_JOB_TAG, KEPT_TABLE_JOB_TAG
+from headwater.jvm import JavaObject, gateway_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,11 +43,11 @@ class Workspace:
                 rows, self.table(node), [name for name in rows.columns if name.startswith("__hw_i")]
             )
 
-    def write_and_read(self, rows: DataFrame, path: str, unlike: Iterable[str] = ()) -> DataFrame:
-        """Writes the rows and returns a frame that reads them. ``unlike``: columns with a different value in every row,
-        for which a dictionary is useless."""
-        plainly = {f"parquet.enable.dictionary#{name}": "false" for name in unlike}
-        rows.write.mode("error").options(**plainly).parquet(path)
+    def write_and_read(self, rows: DataFrame, path: str, unique_columns: Iterable[str] = ()) -> DataFrame:
+        """Writes the rows and returns a frame that reads them. ``unique_columns``: columns with a different value in
+        every row, for which a dictionary is useless."""
+        options = {f"parquet.enable.dictionary#{name}": "false" for name in unique_columns}
+        rows.write.mode("error").options(**options).parquet(path)
         return self.spark.read.schema(rows.schema).parquet(path)
 
     @contextmanager
@@ -65,20 +66,24 @@ class Workspace:
 
     def absolute(self, path: str) -> str:
         """The path as Spark names it."""
-        spark: Any = self.spark
-        hadoop = spark._jvm.org.apache.hadoop.fs.Path(path)
-        return str(hadoop.getFileSystem(spark._jsc.hadoopConfiguration()).makeQualified(hadoop).toString())
+        hadoop, system = hadoop_path(self.spark, path)
+        return str(system.makeQualified(hadoop).toString())
 
     def write_text(self, path: str, text: str) -> None:
-        spark: Any = self.spark
-        hadoop = spark._jvm.org.apache.hadoop.fs.Path(path)
-        stream = hadoop.getFileSystem(spark._jsc.hadoopConfiguration()).create(hadoop)
+        hadoop, system = hadoop_path(self.spark, path)
+        stream: JavaObject = system.create(hadoop)
         try:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
 
     def remove(self, folder: str) -> None:
-        spark: Any = self.spark
-        hadoop = spark._jvm.org.apache.hadoop.fs.Path(folder)
-        hadoop.getFileSystem(spark._jsc.hadoopConfiguration()).delete(hadoop, True)
+        hadoop, system = hadoop_path(self.spark, folder)
+        system.delete(hadoop, True)
+
+
+def hadoop_path(spark: SparkSession, path: str) -> tuple[JavaObject, JavaObject]:
+    """The path as Hadoop's API takes it, and its file system."""
+    hadoop: JavaObject = gateway_of(spark.sparkContext).jvm.org.apache.hadoop.fs.Path(path)
+    java_context: JavaObject = spark.sparkContext._jsc
+    return hadoop, hadoop.getFileSystem(java_context.hadoopConfiguration())

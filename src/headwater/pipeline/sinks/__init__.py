@@ -4,8 +4,8 @@ from headwater.pipeline.sinks.events import OpenLineageSink, StoreSink
 from headwater.pipeline.sinks.files import JsonFileSink, JsonlSink
 from headwater.pipeline.sinks.folders import JsonlFolderSink, ParquetSink
 from headwater.pipeline.sinks.logs import LoggingSink
-from headwater.pipeline.sinks.outlets import SinkGroup
 from headwater.pipeline.sinks.sink import FrameSink, ItemSink, PipelineSink, RunInfo, Sink
+from headwater.pipeline.sinks.sink_group import SinkGroup
 
 __all__ = [
     "FrameSink",

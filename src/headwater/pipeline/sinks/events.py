@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC
-from typing import Any, Protocol
+from typing import Protocol
 
 from headwater.capture.delivery.ingest import EventStore
 from headwater.formats.openlineage.facet_names import PIPELINE_FACET, schema_url
@@ -21,7 +21,7 @@ class _EventSink(Protocol):
     def deliver(self, events: list[bytes], /) -> None: ...
 
 
-def report_event(report: PipelineReport) -> dict[str, Any]:
+def report_event(report: PipelineReport) -> dict[str, object]:
     from openlineage.client import event_v2 as ol
     from openlineage.client.serde import Serde
 
@@ -38,7 +38,7 @@ def report_event(report: PipelineReport) -> dict[str, Any]:
         job=ol.Job(report.namespace, report.pipeline),
         producer=PRODUCER,
     )
-    document: dict[str, Any] = Serde.to_dict(event)
+    document = Serde.to_dict(event)
     document["run"]["facets"] = {PIPELINE_FACET: facet}
     return document
 

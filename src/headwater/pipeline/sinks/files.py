@@ -6,14 +6,14 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from headwater.model.items import ItemRecord
 from headwater.pipeline.run.report import PipelineReport
 from headwater.pipeline.sinks.sink import RunInfo
 
 
-def as_json(value: Any, indent: int | None = None) -> bytes:
+def as_json(value: object, indent: int | None = None) -> bytes:
     """UTF-8. A lone surrogate, which UTF-8 cannot encode, is written as a JSON escape."""
     return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "backslashreplace")
 

@@ -1,7 +1,7 @@
-"""What runs on executors, where headwater is not installed: a Python function, row by row, over Arrow batches.
+"""Code that runs on executors, where headwater is not installed: calls a Python function row by row over Arrow batches.
 
-Shipped by value (`pyspark.cloudpickle.register_pickle_by_value` of this package), so nothing here imports anything of
-ours but this package itself.
+Shipped by value (`pyspark.cloudpickle.register_pickle_by_value` of this package), so it imports nothing of headwater
+outside this package.
 """
 
 from headwater.pipeline.worker.failed_rows import INPUT_ROW

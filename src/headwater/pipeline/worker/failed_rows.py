@@ -1,4 +1,4 @@
-"""The input rows that a function gave up, from which dead letters are replayed.
+"""The input rows on which a function failed, from which dead letters are replayed.
 
 They stay in Arrow, as a struct of their columns. JSON would lose some values: maps with keys that are not text,
 ambiguous local times, and values that Python cannot represent.
@@ -16,13 +16,13 @@ INPUT_ROW = "__hw_given"
 
 
 def failed_row_structs(
-    columns: Sequence[pa.Array], names: Sequence[str], count: int, places: Collection[int]
+    columns: Sequence[pa.Array], names: Sequence[str], count: int, positions: Collection[int]
 ) -> pa.Array:
-    """The rows at ``places``, and null for the others of the ``count`` rows."""
+    """The rows at ``positions``, and null for the others of the ``count`` rows."""
     import pyarrow as pa
 
     fields = [pa.field(name, column.type) for name, column in zip(names, columns, strict=True)]
-    if not places or not fields:
+    if not positions or not fields:
         return pa.nulls(count, pa.struct(fields))
     rows = pa.StructArray.from_arrays(list(columns), fields=fields)
-    return rows.take(pa.array([place if place in places else None for place in range(count)], pa.int64()))
+    return rows.take(pa.array([position if position in positions else None for position in range(count)], pa.int64()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.pipeline.worker.attempts import Attempts, printable
 from headwater.pipeline.worker.columns import ResultLayout
@@ -34,14 +34,14 @@ class RowFunction:
 
     def __init__(
         self,
-        fn: Callable[[Row], Any],
+        fn: Callable[[Row], object],
         columns: Sequence[str],
         schema: pa.Schema,
         many: bool = False,
         retries: int = 0,
         backoff: float | Callable[[int], float] = 0.0,
-        on_error: str = "fail",
         *,
+        on_error: str = "fail",
         node: str,
     ) -> None:
         self.fn = fn
@@ -65,31 +65,33 @@ class RowFunction:
             attempts.run()
             columns = attempts.columns(layout)
             if attempts.has_failed:
-                place = min(attempts.errors)
-                shown = printable(repr(attempts.rows[place]), 500)
-                raise RowFailed(f"Node '{self.node}' failed on {shown}: {attempts.errors[place]}") from attempts.cause
+                position = min(attempts.errors)
+                row_text = printable(repr(attempts.rows[position]), 500)
+                raise RowFailed(
+                    f"Node '{self.node}' failed on {row_text}: {attempts.errors[position]}"
+                ) from attempts.cause
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def map_rows_with_outcomes(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Results with outcomes: a row for each result row, or one row with the outcome alone.
 
         A failure that must fail the run is recorded instead of raised, so that the outcomes of the other rows are
-        known; the rows after it are not attempted, and their outcome is 0. Rows that were called before another result
-        was found not to fit keep their outcome. If failed rows become dead letters, the last tracking column is the
-        input row of those.
+        known; the rows after it are not attempted, and their outcome is 0. Rows that were processed before another
+        result turned out not to match the schema keep their outcome. If failed rows become dead letters, the last
+        tracking column is the input row of those.
         """
         layout, kind = ResultLayout(self.schema), row_class(self.columns)
         stopped = False
         for batch in self._split_batches(batches):
             named = list(zip(batch.schema.names, batch.columns, strict=True))
             tracking = {name: column for name, column in named if name.startswith(TRACKING)}
-            theirs = [column for name, column in named if not name.startswith(TRACKING)]
-            attempts = Attempts(self, BatchRows(theirs, kind, batch.num_rows))
+            user_columns = [column for name, column in named if not name.startswith(TRACKING)]
+            attempts = Attempts(self, BatchRows(user_columns, kind, batch.num_rows))
             if not stopped:
                 attempts.run()
             results = attempts.columns(layout)
             if self.on_error == "dead_letter":
-                tracking[INPUT_ROW] = failed_row_structs(theirs, self.columns, batch.num_rows, attempts.errors)
+                tracking[INPUT_ROW] = failed_row_structs(user_columns, self.columns, batch.num_rows, attempts.errors)
             stopped = stopped or attempts.has_failed
             yield outcome_batch(self, tracking, attempts, results)
 

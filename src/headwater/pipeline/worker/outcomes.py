@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +20,7 @@ OUTCOME_COLUMNS = (
 )
 """Outcome columns with their Spark types: they come after the tracking columns and before the result columns."""
 
-# The flags of headwater.model.items.Outcome, which is not there on an executor.
+# The flags of headwater.model.items.Outcome, which is not available on an executor.
 EMITTED, FILTERED_OUT, RETRIED, ERROR, DEAD_LETTERED = 1, 2, 16, 32, 64
 
 _FAILURE_FLAGS = {"fail": ERROR, "skip": FILTERED_OUT, "dead_letter": DEAD_LETTERED | ERROR}
@@ -54,21 +54,21 @@ def outcome_batch(
             owners = [item for item, line_count in enumerate(emissions) for _ in range(line_count or 1)]
             items = dict(zip(items, _take_all(list(items.values()), pa.array(owners, pa.int64())), strict=True))
             items["__hw_place"] = pa.array(
-                [place for line_count in emissions for place in range(line_count or 1)], number
+                [position for line_count in emissions for position in range(line_count or 1)], number
             )
     names = [*items, *function.schema.names]
     return pa.RecordBatch.from_arrays([*items.values(), *results], names=names)
 
 
 def _flags(function: RowFunction, attempts: Attempts, emissions: list[int] | None) -> dict[int, int]:
-    """The outcome of each row that was not just emitted."""
-    flags = {place: FILTERED_OUT for place, number in enumerate(emissions or ()) if not number}
-    for place in attempts.retries:
-        flags[place] = flags.get(place, EMITTED) | RETRIED
-    for place in attempts.errors:
-        flags[place] = _FAILURE_FLAGS[function.on_error]
-    for place in range(attempts.attempt_count, len(attempts.rows)):
-        flags[place] = 0
+    """The outcome of each row whose outcome is not just EMITTED."""
+    flags = {position: FILTERED_OUT for position, number in enumerate(emissions or ()) if not number}
+    for position in attempts.retries:
+        flags[position] = flags.get(position, EMITTED) | RETRIED
+    for position in attempts.errors:
+        flags[position] = _FAILURE_FLAGS[function.on_error]
+    for position in range(attempts.attempt_count, len(attempts.rows)):
+        flags[position] = 0
     return flags
 
 
@@ -77,21 +77,21 @@ def _result_positions(emissions: list[int]) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    shown = pa.array([number > 0 for number in emissions for _ in range(number or 1)], pa.bool_())
-    positions = pc.subtract(pc.cumulative_sum(shown.cast(pa.int64())), 1)
-    return pc.if_else(shown, positions, pa.scalar(None, pa.int64()))
+    has_result = pa.array([number > 0 for number in emissions for _ in range(number or 1)], pa.bool_())
+    positions = pc.subtract(pc.cumulative_sum(has_result.cast(pa.int64())), 1)
+    return pc.if_else(has_result, positions, pa.scalar(None, pa.int64()))
 
 
-def _take_all(arrays: list[pa.Array], places: pa.Array) -> list[pa.Array]:
-    return [array.take(places) for array in arrays]
+def _take_all(arrays: list[pa.Array], positions: pa.Array) -> list[pa.Array]:
+    return [array.take(positions) for array in arrays]
 
 
-def _sparse_column(usual: Any, others: Mapping[int, Any], count: int, kind: pa.DataType) -> pa.Array:
+def _sparse_column(usual: object, others: Mapping[int, object], count: int, kind: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
     if not others:
         return pa.nulls(count, kind) if usual is None else pa.repeat(pa.scalar(usual, kind), count)
     values = [usual] * count
-    for place, value in others.items():
-        values[place] = value
+    for position, value in others.items():
+        values[position] = value
     return pa.array(values, kind)

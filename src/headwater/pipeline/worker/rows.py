@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Row
 
+Value = Any
+"""A value of a row, of any type: Arrow and the user's function decide which."""
+
 _OFFSET = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 _EPOCH = date(1970, 1, 1)
 _DAYS = ((date.min - _EPOCH).days, (date.max - _EPOCH).days)
@@ -40,34 +43,40 @@ class BatchRows:
         # Not by calling the class, whose checks and keyword arguments would cost more than many functions.
         return map(tuple.__new__, repeat(self._kind), values)
 
-    def __getitem__(self, place: int) -> Row:
-        return tuple.__new__(self._kind, [values[place] for values in self._values])
+    def __getitem__(self, position: int) -> Row:
+        return tuple.__new__(self._kind, [values[position] for values in self._values])
 
 
 def row_class(columns: Sequence[str]) -> type[Row]:
     """A Row class for known columns, so that a row holds only its values and finds a column directly."""
     from pyspark.sql import Row
 
-    places = {name: columns.index(name) for name in columns}  # for two columns of one name, a Row returns the first
-    indexes: dict[Any, int] = {**places, **{place: place for place in range(len(columns))}}
+    positions = {name: columns.index(name) for name in columns}  # for two columns of one name, a Row returns the first
+    indexes: dict[object, int] = {position: position for position in range(len(columns))}
+    indexes.update(positions.items())
 
-    def get_item(row: Any, item: Any, indexes: Any = indexes, get: Any = tuple.__getitem__) -> Any:
+    def get_item(
+        row: Row,
+        item: object,
+        indexes: dict[object, int] = indexes,
+        get: Callable[[Row, int], Value] = tuple.__getitem__,
+    ) -> Value:
         try:
             return get(row, indexes[item])
         except (KeyError, TypeError):  # a slice, a negative position or an error: a Row handles it
             return Row.__getitem__(row, item)
 
     # A named tuple's fields are the fastest access to any tuple, by position alone.
-    fields: type = namedtuple("fields", [f"f{place}" for place in range(len(columns))])  # type: ignore[misc]
+    fields: type = namedtuple("fields", [f"f{position}" for position in range(len(columns))])  # type: ignore[misc]
     named = {
-        name: vars(fields)[f"f{place}"]
-        for name, place in places.items()
+        name: vars(fields)[f"f{position}"]
+        for name, position in positions.items()
         if not hasattr(Row, name) and not name.startswith("__")
     }
     return type("Row", (Row,), {"__fields__": list(columns), "__getitem__": get_item, **named})
 
 
-def values_of(column: pa.Array) -> list[Any]:
+def values_of(column: pa.Array) -> list[Value]:
     """Like ``to_pylist``, and much faster for common types."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -79,16 +88,18 @@ def values_of(column: pa.Array) -> list[Any]:
         column = pc.local_timestamp(column.cast(pa.timestamp(kind.unit, tz=arrow_zone(kind.tz))))
         kind = column.type
     if find_spec("numpy") is None or not _is_numpy_safe(column):
-        return column.to_pylist()  # type: ignore[no-any-return]
+        values: list[Value] = column.to_pylist()
+        return values
     if column.null_count == 0 or pa.types.is_string(kind):
-        return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
+        values = column.to_numpy(zero_copy_only=False).tolist()
+        return values
     # With nulls numpy would turn integers into floats: another value replaces them meanwhile.
     present = column.drop_null()
     if not len(present):
         return [None] * len(column)
-    values: list[Any] = column.fill_null(present[0]).to_numpy(zero_copy_only=False).tolist()
-    for place in pc.indices_nonzero(column.is_null()).to_numpy().tolist():
-        values[place] = None
+    values = column.fill_null(present[0]).to_numpy(zero_copy_only=False).tolist()
+    for position in pc.indices_nonzero(column.is_null()).to_numpy().tolist():
+        values[position] = None
     return values
 
 
@@ -114,7 +125,7 @@ def _within(numbers: pa.Array, bounds: tuple[int, int]) -> bool:
     return extremes["min"] is None or (bounds[0] <= extremes["min"] and extremes["max"] <= bounds[1])
 
 
-def _value_reader(kind: pa.DataType) -> Callable[[Any], Any]:
+def _value_reader(kind: pa.DataType) -> Callable[[Value], Value]:
     """Converts nested values from Arrow's form to Spark's form."""
     import pyarrow as pa
 
@@ -122,7 +133,7 @@ def _value_reader(kind: pa.DataType) -> Callable[[Any], Any]:
         row = row_class([field.name for field in kind])
         parts = [_value_reader(field.type) for field in kind]
 
-        def struct(value: Any) -> Any:
+        def struct(value: Value) -> Row:
             items = zip(parts, value.values(), strict=True)
             return tuple.__new__(row, [part(item) for part, item in items])
 

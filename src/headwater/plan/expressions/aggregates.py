@@ -18,7 +18,7 @@ def _aggregate(node: PlanNode, values: list[Value]) -> Value:
 
 
 def _element(node: PlanNode, values: list[Value]) -> Value:
-    """One value, or a list of values, unchanged: their fields can still be told apart."""
+    """One value, or a list of values, unchanged: their fields stay distinguishable."""
     return CombinedValue([*branch_parts(values[0]), *(ValuePart(value) for value in values[1:])])
 
 

@@ -57,10 +57,9 @@ def _loop_union(
     loop = _loop(context, node.number("id"), len(anchor.columns))
     for value, *sides in zip(loop, anchor.columns, recursion.columns, strict=True):
         value.parts += [ValuePart(side.with_sql, DependencyKind.IDENTITY, through=True) for side in sides]
-    ids = [expr_id_json.get("id") for expr_id_json in node.fields.get("outputAttrIds") or ()]
     columns = (
         replace(column, expr_id=expr_id, value=value, text=None, home=None)
-        for column, expr_id, value in zip(anchor.columns, ids, loop, strict=True)
+        for column, expr_id, value in zip(anchor.columns, node.expr_ids("outputAttrIds"), loop, strict=True)
     )
     return Relation(tuple(columns), combine_values(anchor.whole, recursion.whole))
 

@@ -55,7 +55,15 @@ def named_column(node: PlanNode, scope: ColumnScope, context: TraceContext) -> R
     # Another name for the same. `a AS a`, as Spark adds it when it writes, is even still the source's own column.
     text = column.text if column.home is None else context.text(node, scope)
     home = column.home if column.name == attribute.name else None
-    return RelationColumn(attribute.expr_id, attribute.name, column.value, text, type_of(node), column.nullable, home)
+    return RelationColumn(
+        expr_id=attribute.expr_id,
+        name=attribute.name,
+        value=column.value,
+        text=text,
+        type=type_of(node),
+        nullable=column.nullable,
+        home=home,
+    )
 
 
 def value_with_sql(node: PlanNode, scope: ColumnScope, context: TraceContext) -> Value:

@@ -41,6 +41,8 @@ def _join(node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None,
 
 def _existence(node: PlanNode) -> tuple[int, str] | None:
     kind = node.fields["joinType"]
+    if not isinstance(kind, dict):
+        return None
     attribute = read_attribute(PlanNode("ExistenceJoin", kind, ()).tree("exists") or PlanNode("", {}, ()))
     return None if attribute is None else (attribute.expr_id, attribute.name)
 

@@ -1,4 +1,8 @@
-"""Operators that select, order or move rows and leave columns unchanged."""
+"""Operators that select, order or move rows and leave columns unchanged: those of operator_traits.py.
+
+Only those that select or order rows by columns have a rule of their own. Sampling and limits select rows, but by no
+column; a View here is a temporary one.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Sequence
 
 from headwater.plan.context import TraceContext
 from headwater.plan.flow import DependencyKind
+from headwater.plan.operator_traits import operators_with
 from headwater.plan.operators.family import OperatorFamily, scope_of, value_with_sql
 from headwater.plan.relation import ColumnScope, Relation, row_dependency
 from headwater.plan.tree import PlanNode
@@ -47,15 +52,8 @@ def _deduplicate(
     )
 
 
-_UNCHANGED = (
-    "SubqueryAlias GlobalLimit LocalLimit LimitAll Offset Tail Sample Repartition RepartitionByExpression "
-    "RebalancePartitions RepartitionByCoalesce ResolvedHint CollectMetrics EventTimeWatermark "
-    "UpdateEventTimeWatermarkColumn PipeOperator ReturnAnswer Subquery SQLFunctionNode View WithWindowDefinition"
-)
-"""A View here is a temporary one. Sampling and limits select rows, but by no column."""
-
 FAMILY: OperatorFamily = {
-    **dict.fromkeys(_UNCHANGED.split(), _unchanged),
+    **dict.fromkeys(operators_with(lambda traits: traits.columns_unchanged), _unchanged),
     "Filter": _filter,
     "Sort": _sort,
     "Distinct": _distinct,

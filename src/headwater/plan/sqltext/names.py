@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 _FUNCTIONS = {
     "ArrayAggregate": "aggregate",
@@ -68,7 +67,7 @@ def function_name(class_name: str) -> str:
     return _FUNCTIONS.get(class_name) or _WORD.sub("_", class_name).lower()
 
 
-def type_name(type: Any) -> str:
+def type_name(type: object) -> str:
     """A data type's JSON as SQL."""
     if isinstance(type, str):
         return _TYPES.get(type, type.upper())

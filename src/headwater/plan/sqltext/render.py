@@ -56,9 +56,9 @@ def _combine(node: PlanNode, parts: list[SqlText]) -> SqlText:
         return _binary(node, parts)
     if node.name in ("Rand", "Randn"):  # the seed, which differs in each run unless the user chose it
         parts = []
-    unsaid = DEFAULTS.get(node.name, ())
-    if unsaid and tuple(part.sql for part in parts[-len(unsaid) :]) == unsaid:
-        parts = parts[: -len(unsaid)]
+    defaults = DEFAULTS.get(node.name, ())
+    if defaults and tuple(part.sql for part in parts[-len(defaults) :]) == defaults:
+        parts = parts[: -len(defaults)]
     return _call(function_name(node.name), parts)
 
 
@@ -132,7 +132,7 @@ def _literal(node: PlanNode, parts: list[SqlText]) -> SqlText:
 
 
 def _cast(node: PlanNode, parts: list[SqlText]) -> SqlText:
-    """Spark casts literals implicitly, and the JSON does not tell whose cast it is."""
+    """Spark casts literals implicitly, and the JSON does not state whether a cast is the user's."""
     target = node.fields.get("dataType")
     if node.children[0].name == "Literal" or type_of(node.children[0]) == target:
         return parts[0]

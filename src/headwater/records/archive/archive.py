@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from uuid import uuid4
 
 from headwater.errors import ArchiveMoved, ArchiveUnusable, RecordsError, shorten
@@ -36,7 +36,7 @@ WORK_FOLDER = "_work"
 ARCHIVE_VARIABLE = "HEADWATER_ARCHIVE"
 _RETIRED_FILE_GRACE = timedelta(hours=1)
 """How long a file that left the archive is kept for queries that still read it."""
-_ABANDONED_KEPT_FOR = timedelta(days=2)
+_ABANDONED_RETENTION = timedelta(days=2)
 """An abandoned attempt may not know that it was abandoned, and still write: for at most this long."""
 LEASE_DURATION = timedelta(minutes=2)
 """An attempt whose lease was not renewed for this long is abandoned."""
@@ -50,6 +50,12 @@ def require_pyarrow() -> None:
         raise RecordsError(
             f"Traces and the archive need pyarrow and numpy ({missing}). pip install pyarrow numpy."
         ) from None
+
+
+class CatalogRow(Protocol):
+    """A row of the catalog: the values of its columns, which the store's queries do not type."""
+
+    def __getitem__(self, column: str, /) -> Any: ...
 
 
 class FileLister(Protocol):
@@ -96,6 +102,24 @@ class ArchiveFile:
     bytes: int
     keys: FileKeys | None = None
     """Set only while the file is being added."""
+
+
+class CatalogFile(TypedDict):
+    """A file as a commit adds it to the catalog."""
+
+    path: str
+    kind: str
+    day: int
+    rows: int
+    digest: bytes
+    bytes: int
+    keys: dict[str, object] | None
+
+
+class AddedFile(CatalogFile):
+    """The same with the SHA-256 of its bytes, for the log; None where only Spark can read the file."""
+
+    sha256: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +242,7 @@ class Archive:
         with self._database.read() as conn:
             rows = catalog.file_keys(conn, [file.path for file in files], kind)
 
-        def may_hold(row: Mapping[Any, Any]) -> bool:
+        def may_hold(row: CatalogRow) -> bool:
             low, high = bytes(row["low"]), bytes(row["high"])
             in_range = [key for key in keys if low <= key <= high] if kind == "roots" else list(keys)
             bits = row["bloom_filter"]
@@ -277,7 +301,7 @@ class Archive:
         leaves_work: bool = False,
         within: Callable[[Transaction], None] | None = None,
     ) -> None:
-        """Add and remove (by path) files of the archive, and mark up to which load days and roots are archived.
+        """Add and remove (by path) files of the archive, and set the last archived load of days and roots.
 
         One transaction, in which ``within`` is called too. If there is a newer commit than the compaction's base, or
         the attempt was abandoned, nothing changes: :class:`ArchiveMoved`. With ``leaves_work`` the caller still has
@@ -306,7 +330,7 @@ class Archive:
             if within is not None:
                 within(conn)
 
-    def _with_sha256(self, added: Sequence[ArchiveFile]) -> tuple[list[dict[str, Any]], ArchiveUnusable | None]:
+    def _with_sha256(self, added: Sequence[ArchiveFile]) -> tuple[list[AddedFile], ArchiveUnusable | None]:
         """The files with the SHA-256 of their bytes. Each is read once, however often other commits come first.
 
         The hashes are None where only Spark can read the location. A file that cannot be read is an error only if the
@@ -330,7 +354,7 @@ class Archive:
             return catalog.is_committed(conn, id)
 
     def marks(self) -> tuple[dict[date, int], dict[bytes, int]]:
-        """Up to which load each day is archived, and each root (by its key) that was archived on its own."""
+        """The last archived load of each day, and of each root (by its key) that was archived on its own."""
         with self._database.read() as conn:
             days, roots = catalog.marks(conn)
         return {day_from_number(day): upto for day, upto in days.items()}, roots
@@ -377,7 +401,7 @@ class Archive:
         files.remove(work)
         with self._database.write() as conn:
             catalog.forget_files(conn, retired)
-            attempts.forget(conn, attempts.given_up_attempts(conn), now - _in_micros(_ABANDONED_KEPT_FOR))
+            attempts.forget(conn, attempts.given_up_attempts(conn), now - _in_micros(_ABANDONED_RETENTION))
         return removed
 
     def _strays(self, files: FileLister, now: int) -> tuple[list[str], list[str]]:
@@ -424,13 +448,13 @@ def _in_micros(span: timedelta) -> int:
     return span // timedelta(microseconds=1)
 
 
-def _file(row: Mapping[Any, Any]) -> ArchiveFile:
+def _file(row: CatalogRow) -> ArchiveFile:
     return ArchiveFile(
         row["path"], row["kind"], day_from_number(row["day"]), row["rows"], bytes(row["digest"]), row["bytes"]
     )
 
 
-def _row(file: ArchiveFile) -> dict[str, Any]:
+def _row(file: ArchiveFile) -> CatalogFile:
     return {
         "path": file.path,
         "kind": file.kind,
@@ -442,14 +466,14 @@ def _row(file: ArchiveFile) -> dict[str, Any]:
     }
 
 
-def _committed(row: Mapping[Any, Any]) -> CommittedCompaction:
+def _committed(row: CatalogRow) -> CommittedCompaction:
     return CommittedCompaction(
-        row["id"],
-        row["kind"],
-        from_micros(row["started_at"]),
-        from_micros(row["finished_at"]),
-        row["rows"],
-        bytes(row["digest"]),
-        row["run_id"],
-        row["location"],
+        id=row["id"],
+        kind=row["kind"],
+        started_at=from_micros(row["started_at"]),
+        finished_at=from_micros(row["finished_at"]),
+        rows=row["rows"],
+        digest=bytes(row["digest"]),
+        run_id=row["run_id"],
+        location=row["location"],
     )

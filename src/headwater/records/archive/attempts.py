@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_COMMIT_TRIES = 20
 """How many conflicting commits of other processes a compaction starts over for before it gives up."""
-COMMITTING, CLEARING = "Committing", "Removing what is no longer needed"
+COMMITTING, CLEARING = "Committing", "Removing temporary files"
 
 
 def try_commit(
@@ -64,7 +64,7 @@ def try_commit(
     options.on_progress(CLEARING)
     attempt.clear()
     archive.abandon(compaction)
-    archive.remove_stray_files(files=attempt.place)
+    archive.remove_stray_files(files=attempt.folder)
     return result
 
 

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -90,7 +89,7 @@ class ArchiveStorage:
         """Write a text file; returns its size."""
         return self._write(path, lambda out: out.write("".join(f"{line}\n" for line in lines).encode()))
 
-    def _write(self, path: str, write: Callable[[Any], object]) -> int:
+    def _write(self, path: str, write: Callable[[pa.NativeFile], object]) -> int:
         folder = self.full_path(path).rpartition("/")[0]
         self.system.create_dir(folder, recursive=True)
         with self.system.open_output_stream(self.full_path(path)) as out:
@@ -107,11 +106,11 @@ class ArchiveStorage:
             raise ArchiveUnusable(f"{shorten(self.full_path(path))} of the archive cannot be read: {error}") from error
         return text.removesuffix("\n").split("\n") if text else []
 
-    def read_table(self, path: str, **options: Any) -> pa.Table:
-        """Read one file; ``options`` are those of `pyarrow.parquet.read_table`."""
+    def read_table(self, path: str, *, columns: Sequence[str] | None = None) -> pa.Table:
+        """Read one file, or these columns of it."""
         try:
             with self.system.open_input_file(self.full_path(path)) as source:
-                return pq.ParquetFile(source).read(**options)
+                return pq.ParquetFile(source).read(columns=columns)
         except OSError as error:
             raise ArchiveUnusable(f"{shorten(self.full_path(path))} of the archive cannot be read: {error}") from error
 

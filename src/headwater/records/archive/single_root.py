@@ -7,9 +7,9 @@ the files with its old traces without them. Every file is read back before the c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -142,7 +142,9 @@ class _RootWriter:
             raise _read_back_error(self._files.full_path(path))
         nodes = rows["node_id"].to_pylist() if kind == layout.RECORDS else None
         keys = keys_of_file(rows["root_id"].unique().to_pylist(), nodes)
-        self.added.append(ArchiveFile(path, kind, day, rows.num_rows, digest, size, keys))
+        self.added.append(
+            ArchiveFile(path=path, kind=kind, day=day, rows=rows.num_rows, digest=digest, bytes=size, keys=keys)
+        )
 
     def write_lines(self, day: date, lines: list[str]) -> None:
         path = self._path(layout.JSONL, day)
@@ -151,7 +153,9 @@ class _RootWriter:
             raise _read_back_error(self._files.full_path(path))
         digest = content_digest(line_digests(lines))
         keys = keys_of_file(json.loads(line)["root_id"] for line in lines)
-        self.added.append(ArchiveFile(path, layout.JSONL, day, len(lines), digest, size, keys))
+        self.added.append(
+            ArchiveFile(path=path, kind=layout.JSONL, day=day, rows=len(lines), digest=digest, bytes=size, keys=keys)
+        )
 
     def copy_without_root(self, file: ArchiveFile, root_id: str) -> bool:
         """Whether the file has traces of the root; if so, copy its other traces to a new file."""
@@ -178,11 +182,24 @@ def _read_back_error(path: str) -> ArchiveUnusable:
     return ArchiveUnusable(f"{path} does not read back as it was written.")
 
 
-def trace_json_line(trace: Mapping[str, Any]) -> str:
+class _TraceRow(TypedDict):
+    """A row of the archive's traces."""
+
+    record_id: str
+    root_id: str
+    lineage: Sequence[Mapping[str, object]]
+    orphans: Sequence[str]
+    cycle: Sequence[str]
+    conflicts: Sequence[str]
+    complete: bool
+
+
+def trace_json_line(trace: _TraceRow) -> str:
     """A trace as a line of JSON, with the field names of the records."""
     root_id = trace["root_id"]
     steps = [{name: root_id if name == "root_id" else step[name] for name in LINE_STEP} for step in trace["lineage"]]
-    flags = {name: trace[name] for name in TRACE_FLAGS}
+    members: Mapping[str, object] = trace
+    flags = {name: members[name] for name in TRACE_FLAGS}
     line = {"record_id": trace["record_id"], "root_id": root_id, "lineage": steps, **flags}
     return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
 

@@ -59,10 +59,10 @@ class ArchiveAttempt:
     def __init__(
         self, spark: SparkSession, archive: Archive, compaction: Compaction, options: CompactionOptions
     ) -> None:
-        self.place = HadoopFolder(spark, compaction.location)
-        self._writer = ArchiveWriter(self.place, compaction)
-        self.scratch = ScratchFolder(self.place, f"{compaction.folder}/scratch")
-        self._merge = ArchiveMerge(self.place, self.scratch, archive)
+        self.folder = HadoopFolder(spark, compaction.location)
+        self._writer = ArchiveWriter(self.folder, compaction)
+        self.scratch = ScratchFolder(self.folder, f"{compaction.folder}/scratch")
+        self._merge = ArchiveMerge(self.folder, self.scratch, archive)
         self._options = options
         self._roots: DataFrame | None = None
 
@@ -74,16 +74,16 @@ class ArchiveAttempt:
         split = self._merge.split_new(fresh)
         records = self._writer.write(RECORDS, split.new)
         archived = sum(file.rows for file in records)
-        if archived + split.there != expected:
+        if archived + split.already_archived != expected:
             raise ArchiveUnusable(
-                f"{expected} records were to be archived; {archived} new ones were read, and {split.there} that are "
-                "archived already. Nothing was committed."
+                f"{expected} records were to be archived; {archived} new ones were read, and {split.already_archived} "
+                "that are archived already. Nothing was committed."
             )
         removed: list[str] = []
         leaves = rebuilt = 0
         if records:
             self._options.on_progress("Tracing")
-            new = read(self.place, RECORDS, [file.path for file in records])
+            new = read(self.folder, RECORDS, [file.path for file in records])
             roots = self._roots = new.select("root_id").distinct()
             whole, rows = new.select(*RECORD_COLUMNS), archived
             if split.archived is not None:
@@ -91,7 +91,7 @@ class ArchiveAttempt:
                 before = self.scratch.materialize(split.archived.join(roots, "root_id", "left_semi"))
                 rebuilt = before.select("root_id").distinct().count()
                 whole, rows = whole.unionByName(before), rows + before.count()
-            finish = FinalStep(now, self.place.location)
+            finish = FinalStep(now, self.folder.location)
             traced = trace_records(whole, rows, finish, self._options.big, self.scratch)
             leaves, removed = self._write_traces(traced, roots, rebuilt > 0)
         return AttemptResult(
@@ -99,7 +99,7 @@ class ArchiveAttempt:
             removed=removed,
             read=expected,
             archived=archived,
-            already_there=split.there,
+            already_there=split.already_archived,
             traces=leaves,
             rebuilt=rebuilt,
             digest=content_digest(file.digest for file in records),
@@ -140,7 +140,7 @@ class ArchiveAttempt:
         records = [file.path for file in later.added if file.kind == RECORDS]
         if not records:
             return False
-        their_roots = read(self.place, RECORDS, records).select("root_id")
+        their_roots = read(self.folder, RECORDS, records).select("root_id")
         return not their_roots.join(self._roots, "root_id", "left_semi").isEmpty()
 
     def discard(self) -> None:

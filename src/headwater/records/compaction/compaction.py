@@ -46,12 +46,12 @@ def compact(
     """Archive the hot records of all past days (UTC), of one ``day``, or of ``everything``; then delete hot records
     that are archived and past their time to live."""
     options = options or CompactionOptions()
-    books = Archive(store._database, archive)
+    ledger_archive = Archive(store._database, archive)
     session = ledger_session(spark)
     now_utc = now or datetime.now(UTC)
     selection = _DaySelection(now_utc, day, everything)
-    result = _CompactionJob(store, session, books, selection, options).run()
-    return replace(result, expired=books.expire(now=now_utc))
+    result = _CompactionJob(store, session, ledger_archive, selection, options).run()
+    return replace(result, expired=ledger_archive.expire(now=now_utc))
 
 
 def expire(store: Store, *, archive: str | None = None, now: datetime | None = None) -> int:
@@ -90,20 +90,20 @@ class _CompactionJob:
         compaction: Compaction | None = None
         try:
             for _ in range(MAX_COMMIT_TRIES):
-                seen, upto = self._archive.head(), self._archive.watermark()
+                head, upto = self._archive.head(), self._archive.watermark()
                 days = self._selection.select(self._archive.unarchived_days(upto))
                 if not days:
-                    return self._nothing(run)
+                    return self._empty_result(run)
                 if run is None:
                     run = self._new_run()
                     run.emit_start()
                 compaction = self._archive.begin("compaction", run_id=run.run_id)
-                if compaction.base != seen:
+                if compaction.base != head:
                     self._archive.abandon(compaction)
                     continue  # a commit came after the count
-                put = self._attempt(compaction, days, upto, run)
-                if put is not None:
-                    return compaction_result(compaction, run.run_id, tuple(sorted(days)), put)
+                result = self._attempt(compaction, days, upto, run)
+                if result is not None:
+                    return compaction_result(compaction, run.run_id, tuple(sorted(days)), result)
             raise too_many_commits()
         except BaseException as error:
             # A failure after the commit, such as in removing old files, does not undo the commit.
@@ -119,9 +119,9 @@ class _CompactionJob:
         scan = hot_scan(self._database, upto, days=tuple(sorted(map(day_number, days))))
 
         def archive_records(attempt: ArchiveAttempt) -> AttemptResult:
-            # Read beside Spark, by another path: the checksum must not come from the code that archives the rows.
-            with ThreadPoolExecutor(1) as beside:
-                checksum = beside.submit(scan.checksum)
+            # Read while Spark runs, by other code: the checksum must not come from the code that archives the rows.
+            with ThreadPoolExecutor(1) as pool:
+                checksum = pool.submit(scan.checksum)
                 result = attempt.archive_records(
                     self._unarchived_records(scan, expected), expected, self._selection.now
                 )
@@ -152,13 +152,13 @@ class _CompactionJob:
         source, location = hot_table_dataset(self._database), self._archive.location
         return CompactionRun(self._store, str(uuid4()), "records.compact", source, location, settings)
 
-    def _nothing(self, run: CompactionRun | None) -> CompactionResult:
+    def _empty_result(self, run: CompactionRun | None) -> CompactionResult:
         """The result of a compaction without records; another process may have archived them meanwhile."""
-        nothing = AttemptResult()
+        empty = AttemptResult()
         if run is not None:
-            run.emit_complete(nothing)
+            run.emit_complete(empty)
         run_id = None if run is None else run.run_id
-        return compaction_result(Compaction("", None, self._archive.location), run_id, (), nothing)
+        return compaction_result(Compaction("", None, self._archive.location), run_id, (), empty)
 
 
 def to_archive_columns(hot: DataFrame) -> DataFrame:

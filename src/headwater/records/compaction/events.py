@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater import __version__
 from headwater.formats.openlineage.event import read_event
@@ -34,10 +34,7 @@ _RUN_SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEven
 
 def hot_table_dataset(database: Database) -> Dataset:
     """The hot table, named as OpenLineage names tables of a database."""
-    url = database.url
-    if database.is_sqlite:
-        return Dataset("sqlite", f"{database.file}/record_hot")
-    return Dataset(f"postgres://{url.host or 'localhost'}:{url.port or 5432}", f"{url.database}.public.record_hot")
+    return Dataset(*database.dialect.table_name(database.url, database.file, "record_hot"))
 
 
 def folder_dataset(location: str, below: str = "") -> Dataset:
@@ -73,7 +70,7 @@ class CompactionRun:
     job: str
     source: Dataset
     location: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
 
     def emit_start(self) -> None:
         self.store.ingest(self._event("START", {}, inputs=[self.source], outputs=[]))
@@ -91,7 +88,7 @@ class CompactionRun:
                 for output, kind in zip(outputs, (RECORDS, TRACES), strict=True)
             },
         }
-        facets = {MANIFEST_FACET: manifest, LEDGER_FACET: ledger.document()}
+        facets: dict[str, Mapping[str, object]] = {MANIFEST_FACET: manifest, LEDGER_FACET: ledger.document()}
         event = self._event("COMPLETE", facets, inputs=[self.source], outputs=outputs)
         if conn is None:
             self.store.ingest(event)
@@ -100,17 +97,17 @@ class CompactionRun:
 
     def emit_fail(self, error: BaseException) -> None:
         message = {"message": str(error)[:10_000] or type(error).__name__, "programmingLanguage": "PYTHON"}
-        no_checksum = {str(self.source): "the run failed before what it read was known"}
+        no_checksum = {str(self.source): "the run failed before its input was known"}
         manifest = {
             **self._manifest_base(),
             "inputChecksums": {},
             "outputChecksums": {},
             "withoutChecksum": no_checksum,
         }
-        facets = {"errorMessage": message, MANIFEST_FACET: manifest}
+        facets: dict[str, Mapping[str, object]] = {"errorMessage": message, MANIFEST_FACET: manifest}
         self.store.ingest(self._event("FAIL", facets, inputs=[self.source], outputs=[]))
 
-    def _manifest_base(self) -> dict[str, Any]:
+    def _manifest_base(self) -> dict[str, object]:
         """The parts of the manifest that do not depend on the outcome: settings, code and design, with their hashes."""
         config, code = dict(self.settings), ledger_code()
         design = {"job": self.job, "reads": str(self.source), "records": RECORD_SCHEMA, "traces": TRACE_SCHEMA}
@@ -123,8 +120,8 @@ class CompactionRun:
         }
 
     def _event(
-        self, state: str, facets: Mapping[str, Any], *, inputs: list[Dataset], outputs: list[Dataset]
-    ) -> dict[str, Any]:
+        self, state: str, facets: Mapping[str, Mapping[str, object]], *, inputs: list[Dataset], outputs: list[Dataset]
+    ) -> dict[str, object]:
         with_producer = {
             name: {"_producer": _PRODUCER, "_schemaURL": schema_url(name), **facet} for name, facet in facets.items()
         }

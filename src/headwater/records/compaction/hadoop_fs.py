@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headwater.jvm import JavaObject, gateway_of
 from headwater.records.archive.files import fsync_files
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def absolute_location(location: str) -> str:
-    """A local path made absolute; a URI as it is."""
+    """The absolute path of a local path; a URI is returned unchanged."""
     return location if "://" in location else str(Path(location.removeprefix("file:")).absolute())
 
 
@@ -33,27 +34,26 @@ class HadoopFolder:
     def __init__(self, spark: SparkSession, location: str) -> None:
         self.spark = spark
         self.location = location.rstrip("/")
-        jvm: Any = spark._jvm
-        self._path = jvm.org.apache.hadoop.fs.Path
-        session: Any = spark._jsparkSession
+        self._path = gateway_of(spark.sparkContext).jvm.org.apache.hadoop.fs.Path
+        session: JavaObject = spark._jsparkSession
         # A plain path is local, whatever Spark's default file system is.
-        self._root = self._path(self.location if "://" in self.location else f"file://{self.location}")
-        system = self._root.getFileSystem(session.sessionState().newHadoopConf())
+        self._root: JavaObject = self._path(self.location if "://" in self.location else f"file://{self.location}")
+        system: JavaObject = self._root.getFileSystem(session.sessionState().newHadoopConf())
         # Hadoop's local file system adds a hidden checksum file to each file, which nothing else would remove.
-        self._system = system.getRawFileSystem() if hasattr(system, "getRawFileSystem") else system
+        self._system: JavaObject = system.getRawFileSystem() if hasattr(system, "getRawFileSystem") else system
 
     def full_path(self, path: str) -> str:
-        return str(self._at(path).toString())
+        return str(self._hadoop_path(path).toString())
 
     def files(self, folder: str) -> list[HadoopFile]:
         """All files below the folder that are not hidden, by path. One that is removed meanwhile may be missing."""
-        return sorted(self._below(self._at(folder), ""), key=lambda file: file.path)
+        return sorted(self._below(self._hadoop_path(folder), ""), key=lambda file: file.path)
 
-    def _below(self, folder: Any, prefix: str) -> Iterator[HadoopFile]:
+    def _below(self, folder: JavaObject, prefix: str) -> Iterator[HadoopFile]:
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
         try:
-            entries = self._system.listStatus(folder)
+            entries: JavaObject = self._system.listStatus(folder)
         except Py4JJavaError as error:
             if error.java_exception.getClass().getName() != "java.io.FileNotFoundException":
                 raise
@@ -72,9 +72,9 @@ class HadoopFolder:
         return [f"{kind}/{file.path}" for kind in kinds for file in self.files(kind)]
 
     def rename(self, path: str, to: str) -> None:
-        target = self._at(to)
+        target = self._hadoop_path(to)
         self._system.mkdirs(target.getParent())
-        if not self._system.rename(self._at(path), target):
+        if not self._system.rename(self._hadoop_path(path), target):
             raise OSError(f"{self.full_path(path)} cannot be renamed to {to}")
 
     def sync(self, paths: Iterable[str]) -> None:
@@ -84,10 +84,11 @@ class HadoopFolder:
 
     def remove(self, paths: Iterable[str]) -> int:
         """Remove files, and folders with their contents; returns how many of the paths existed."""
-        return sum(bool(self._system.delete(self._at(path), True)) for path in paths)
+        return sum(bool(self._system.delete(self._hadoop_path(path), True)) for path in paths)
 
-    def _at(self, path: str) -> Any:
-        return self._path(self._root, path)
+    def _hadoop_path(self, path: str) -> JavaObject:
+        hadoop_path: JavaObject = self._path(self._root, path)
+        return hadoop_path
 
 
 class ScratchFolder:
@@ -97,14 +98,14 @@ class ScratchFolder:
     executors.
     """
 
-    def __init__(self, place: HadoopFolder, folder: str) -> None:
-        self._place = place
-        self._folder = folder
+    def __init__(self, archive_folder: HadoopFolder, path: str) -> None:
+        self._archive_folder = archive_folder
+        self._path = path
         self._count = 0
 
     def materialize(self, frame: DataFrame) -> DataFrame:
         """Write the frame, and return one that reads the written rows."""
         self._count += 1
-        path = self._place.full_path(f"{self._folder}/{self._count}")
+        path = self._archive_folder.full_path(f"{self._path}/{self._count}")
         frame.write.mode("overwrite").parquet(path)
-        return self._place.spark.read.schema(frame.schema).parquet(path)
+        return self._archive_folder.spark.read.schema(frame.schema).parquet(path)

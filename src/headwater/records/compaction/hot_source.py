@@ -6,7 +6,7 @@ Spark 3.5 has no Python data sources: there the same reader runs as a function o
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import ArchiveUnusable
 from headwater.records.compaction.shipping import register_shipped_modules
@@ -15,19 +15,19 @@ from headwater.store.records.scan import SCHEMA, HotScan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from headwater.store.engine.database import Database
 
 
 def hot_scan(database: Database, upto: int, *, days: tuple[int, ...] = (), archived_too: bool = False) -> HotScan:
     """A scan that other processes can run too, with the address by which they reach the store."""
-    if not database.is_sqlite:
-        address = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        return HotScan(address, False, upto, days, archived_too)
-    if database.file is None:
+    if database.is_in_memory:
         raise ArchiveUnusable("A store in memory cannot be read from other processes: its records stay where they are.")
-    return HotScan(str(database.file), True, upto, days, archived_too)
+    address = database.dialect.driver_address(database.url, database.file)
+    return HotScan(address, database.url.get_backend_name(), upto, days, archived_too)
 
 
 def hot_records(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
@@ -43,7 +43,7 @@ def hot_records(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
 def _by_function(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
     ranges = scan.ranges(parts)
 
-    def read(batches: Iterator[Any]) -> Iterator[Any]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from scan.batches(ranges[number])
@@ -62,7 +62,7 @@ def _by_source(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
         def partitions(self) -> list[InputPartition]:
             return [InputPartition(part) for part in scan.ranges(parts)]
 
-        def read(self, partition: InputPartition) -> Iterator[Any]:
+        def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
             return scan.batches(partition.value)
 
     class HotRecords(DataSource):
@@ -73,7 +73,7 @@ def _by_source(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
         def schema(self) -> str:
             return SCHEMA
 
-        def reader(self, schema: Any) -> DataSourceReader:
+        def reader(self, schema: StructType) -> DataSourceReader:
             return HotReader()
 
     spark.dataSource.register(HotRecords)

@@ -31,7 +31,7 @@ class RecordSplit:
     """``new`` are the records that the archive does not have, ``archived`` all archived records of their roots."""
 
     new: DataFrame
-    there: int
+    already_archived: int
     """The number of records that are archived already."""
     archived: DataFrame | None
 
@@ -48,7 +48,7 @@ class ReplacedFiles:
 class ArchiveMerge:
     """The merge of one compaction, with the archive as it was when the compaction began."""
 
-    place: HadoopFolder
+    folder: HadoopFolder
     scratch: ScratchFolder
     archive: Archive
     _live: dict[str, list[ArchiveFile]] = field(default_factory=dict)
@@ -64,11 +64,11 @@ class ArchiveMerge:
         if not paths:
             return RecordSplit(fresh, 0, None)
         roots = fresh.select("root_id").distinct()
-        archived = self.scratch.materialize(read(self.place, RECORDS, paths).join(roots, "root_id", "left_semi"))
+        archived = self.scratch.materialize(read(self.folder, RECORDS, paths).join(roots, "root_id", "left_semi"))
         archived_identities = archived.select(*IDENTITY)
-        there = fresh.join(archived_identities, IDENTITY, "left_semi").count()
+        already_archived = fresh.join(archived_identities, IDENTITY, "left_semi").count()
         new = fresh.join(archived_identities, IDENTITY, "left_anti").select(*RECORD_COLUMNS, "day")
-        return RecordSplit(new, there, archived.select(*RECORD_COLUMNS))
+        return RecordSplit(new, already_archived, archived.select(*RECORD_COLUMNS))
 
     def files_to_replace(self, kind: str, roots: DataFrame) -> ReplacedFiles:
         """The files that are replaced when these roots are rebuilt."""
@@ -77,7 +77,7 @@ class ArchiveMerge:
             return ReplacedFiles()
         from pyspark.sql import functions as F
 
-        rows = read(self.place, kind, paths)
+        rows = read(self.folder, kind, paths)
         columns = ["value"] if kind == JSONL else list(TRACE_COLUMNS)
         rows_with_root = rows.withColumn("_root", F.expr(ROOT_EXPRESSIONS[kind]))
         kept_rows = rows_with_root.join(roots.toDF("_root"), "_root", "left_anti").select(*columns, "day")
@@ -93,7 +93,7 @@ class ArchiveMerge:
             files = self.archive.files_that_may_hold(files, [key_of_id(root) for root in some_roots])
         if not files:
             return []
-        rows = read(self.place, kind, [file.path for file in files])
+        rows = read(self.folder, kind, [file.path for file in files])
         rows_with_root = rows.select(
             F.expr(ROOT_EXPRESSIONS[kind]).alias("root_id"), F.col("_metadata.file_name").alias("file")
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headwater.records.archive.archive import Compaction
@@ -30,7 +30,7 @@ class CompactionResult:
     digest: str
     expired: int = 0
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         return {**asdict(self), "days": [day.isoformat() for day in self.days]}
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 SHIPPED_MODULES = (
     "headwater.formats.openlineage.text",
@@ -25,6 +26,6 @@ def register_shipped_modules() -> None:
     """Have cloudpickle send the functions and classes of these modules by value, not by name."""
     from pyspark import cloudpickle
 
-    register: Any = cloudpickle.register_pickle_by_value
+    register: Callable[[ModuleType], None] = cloudpickle.register_pickle_by_value
     for name in SHIPPED_MODULES:
         register(import_module(name))

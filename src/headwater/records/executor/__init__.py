@@ -2,10 +2,10 @@
 
 Nothing here imports anything of headwater but this package and the record schema.
 
-bloom_filter   which keys a file may hold
+bloom_filter   Bloom filters of the keys of files
 file_totals    the totals of each file of the archive
-lines          requests out of lines of text
-packing        pairs of numbers on their way to the driver
-tracing        batches cut at the end of a root, for the kernel
-walking        the links of one root after the other, for the walk to its ancestors
+lines          requests read from lines of text
+packing        pairs of numbers, packed for the driver
+tracing        batches regrouped by whole roots, for the kernel
+walking        links grouped by root, for the walk to the ancestors
 """

@@ -7,10 +7,13 @@ merged when several tasks have read it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
 
 _KEY_BYTES = 16
 _BITS_PER_KEY = 8
@@ -25,7 +28,7 @@ class BloomFilter:
         self.bits = bits
 
     @classmethod
-    def of_keys(cls, keys: Any) -> BloomFilter:
+    def of_keys(cls, keys: NDArray[np.uint8]) -> BloomFilter:
         """``keys`` are the rows of an array of bytes. One in fifty other keys is a false positive."""
         import numpy as np
 
@@ -55,7 +58,7 @@ class BloomFilter:
         return BloomFilter((one | two).tobytes())
 
 
-def _bit_positions(keys: Any, size: int) -> Iterator[Any]:
+def _bit_positions(keys: NDArray[np.uint8], size: int) -> Iterator[NDArray[np.int64]]:
     """For each hash function, the position of every key."""
     import numpy as np
 

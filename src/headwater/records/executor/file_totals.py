@@ -3,21 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from headwater.records.executor.bloom_filter import BloomFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Keys = NDArray[np.uint8]
+    """Keys of 16 bytes each, a row for each key."""
+
 TOTALS_SCHEMA = (
     "file string, rows long, digest binary, high long, low long, first binary, last binary, roots binary, nodes binary"
 )
-"""``digest``: the sum of the rows' digests; ``high`` and ``low``: the sums of the two halves of a hash of them;
-``first`` and ``last``: the least and the greatest root key; ``roots`` and ``nodes``: Bloom filters of the keys."""
 _DIGEST_WORDS = 4
 _KEY_BYTES = 16
 _MODULUS = 1 << 128
+
+
+class FileTotals(NamedTuple):
+    """A row of :data:`TOTALS_SCHEMA`: the totals of one file, or of the part of it that one task has read."""
+
+    file: str
+    rows: int
+    digest: bytes
+    """The sum of the digests of the rows."""
+    high: int
+    low: int
+    """The sums of the two halves of a hash of the rows."""
+    first: bytes
+    last: bytes
+    """The least and the greatest root key."""
+    roots: bytes
+    nodes: bytes | None
+    """Bloom filters of the keys."""
 
 
 @dataclass
@@ -26,11 +49,11 @@ class _FileSums:
     digest: int = 0
     high: int = 0
     low: int = 0
-    roots: list[Any] = field(default_factory=list)
-    nodes: list[Any] = field(default_factory=list)
+    roots: list[Keys] = field(default_factory=list)
+    nodes: list[Keys] = field(default_factory=list)
 
 
-def total_files(batches: Iterable[Any]) -> Iterator[Any]:
+def total_files(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """One row for each file, from rows (file, digest, high, low, root key, node key). For `mapInArrow`."""
     import numpy as np
     import pyarrow as pa
@@ -47,7 +70,7 @@ def total_files(batches: Iterable[Any]) -> Iterator[Any]:
             in_file, file_sums = codes == code, files.setdefault(name, _FileSums())
             parts = words[in_file].sum(axis=0, dtype=np.uint64)
             file_sums.rows += int(in_file.sum())
-            file_sums.digest += sum(int(part) << (32 * (_DIGEST_WORDS - 1 - place)) for place, part in enumerate(parts))
+            file_sums.digest += sum(int(part) << (32 * (_DIGEST_WORDS - 1 - index)) for index, part in enumerate(parts))
             file_sums.high, file_sums.low = (
                 total + int(half[in_file].sum())
                 for total, half in zip((file_sums.high, file_sums.low), halves, strict=True)
@@ -64,27 +87,27 @@ def total_files(batches: Iterable[Any]) -> Iterator[Any]:
     yield pa.RecordBatch.from_arrays(arrays, names)
 
 
-def merge_totals(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def merge_totals(one: FileTotals, other: FileTotals) -> FileTotals:
     """The totals of one file that two tasks have read in parts."""
-    added = {name: one[name] + other[name] for name in ("rows", "high", "low")}
-    digest_sum = (int.from_bytes(one["digest"], "big") + int.from_bytes(other["digest"], "big")) % _MODULUS
-    nodes = None if one["nodes"] is None else _merge_filters(one["nodes"], other["nodes"])
-    return {
-        **one,
-        **added,
-        "digest": digest_sum.to_bytes(16, "big"),
-        "first": min(one["first"], other["first"]),
-        "last": max(one["last"], other["last"]),
-        "roots": _merge_filters(one["roots"], other["roots"]),
-        "nodes": nodes,
-    }
+    digest_sum = (int.from_bytes(one.digest, "big") + int.from_bytes(other.digest, "big")) % _MODULUS
+    return FileTotals(
+        file=one.file,
+        rows=one.rows + other.rows,
+        digest=digest_sum.to_bytes(16, "big"),
+        high=one.high + other.high,
+        low=one.low + other.low,
+        first=min(one.first, other.first),
+        last=max(one.last, other.last),
+        roots=_merge_filters(one.roots, other.roots),
+        nodes=None if one.nodes is None or other.nodes is None else _merge_filters(one.nodes, other.nodes),
+    )
 
 
 def _merge_filters(one: bytes, other: bytes) -> bytes:
     return BloomFilter(one).union(BloomFilter(other)).bits
 
 
-def _key_array(column: Any) -> Any:
+def _key_array(column: pa.Array) -> Keys:
     """Values of 16 bytes each as the rows of an array."""
     import numpy as np
     import pyarrow as pa
@@ -93,14 +116,14 @@ def _key_array(column: Any) -> Any:
     return np.frombuffer(fixed.buffers()[1], dtype=np.uint8).reshape(-1, _KEY_BYTES)[fixed.offset :][: len(fixed)]
 
 
-def _drop_repeats(keys: Any) -> Any:
+def _drop_repeats(keys: Keys) -> Keys:
     """Drops keys that equal the one before: the rows of a root are mostly adjacent."""
     import numpy as np
 
     return keys[np.append(True, (keys[1:] != keys[:-1]).any(axis=1))] if len(keys) else keys
 
 
-def _totals_row(name: str, sums: _FileSums) -> tuple[Any, ...]:
+def _totals_row(name: str, sums: _FileSums) -> tuple[object, ...]:
     import numpy as np
 
     roots = np.concatenate(sums.roots)
@@ -118,7 +141,7 @@ def _totals_row(name: str, sums: _FileSums) -> tuple[Any, ...]:
     )
 
 
-def _least_and_greatest(keys: Any) -> tuple[bytes, bytes]:
+def _least_and_greatest(keys: Keys) -> tuple[bytes, bytes]:
     """The least and the greatest key."""
     halves = keys.view(">u8").astype("u8")
     first, then = halves[:, 0], halves[:, 1]

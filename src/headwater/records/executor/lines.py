@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.model.record_schema import (
     ARCHIVED,
@@ -20,6 +20,16 @@ from headwater.model.record_schema import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    import pyarrow as pa
+
+    from headwater.model.records import Record, Refusal
+
+    ReadRequest = Callable[
+        [object, int, datetime, Callable[[int], str]], "tuple[list[tuple[int | None, Record]], list[Refusal]]"
+    ]
+    """:func:`headwater.records.intake.requests.read_request`."""
+    BatchReader = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
 _RECORD = (*(field for field in ARCHIVED if field.name != "load"), DAY)
 _LINE = (
     RecordField("line", "text"),
@@ -33,10 +43,10 @@ LINE_SCHEMA = spark_schema((*_RECORD, *_LINE))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def line_reader(read_request: Callable[..., Any]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def line_reader(read_request: ReadRequest) -> BatchReader:
     """For `mapInArrow` over (line, file, landed, nth): ``landed`` is in microseconds, ``nth`` numbers equal lines."""
 
-    def read(batches: Iterable[Any]) -> Iterator[Any]:
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         schema = pa.schema(arrow_fields((*_RECORD, *_LINE)))
@@ -49,7 +59,7 @@ def line_reader(read_request: Callable[..., Any]) -> Callable[[Iterable[Any]], I
     return read
 
 
-def _rows(line: tuple[str, str, int, int], read_request: Callable[..., Any]) -> Iterator[tuple[Any, ...]]:
+def _rows(line: tuple[str, str, int, int], read_request: ReadRequest) -> Iterator[tuple[object, ...]]:
     records, refused = read_line(*line, read_request)
     for record in records:
         micros = (record.recorded_at - _EPOCH) // timedelta(microseconds=1)
@@ -59,9 +69,7 @@ def _rows(line: tuple[str, str, int, int], read_request: Callable[..., Any]) -> 
         yield (*(None,) * len(_RECORD), *line, reason)
 
 
-def read_line(
-    text: str, file: str, landed: int, nth: int, read_request: Callable[..., Any]
-) -> tuple[list[Any], list[str]]:
+def read_line(text: str, file: str, landed: int, nth: int, read_request: ReadRequest) -> tuple[list[Record], list[str]]:
     """The records of a line, and the reasons why others in it are refused. Reading it again gives the same."""
     try:
         request = json.loads(text)
@@ -75,6 +83,6 @@ def read_line(
     # The time of the file, for records without a time of their own.
     now = _EPOCH + timedelta(microseconds=landed)
     accepted, refused = read_request(request, 0, now, new_id)
-    places = ["" if refusal.record is None else f"record {refusal.record}: " for refusal in refused]
-    reasons = [f"{place}{refusal.reason}" for place, refusal in zip(places, refused, strict=True)]
+    prefixes = ["" if refusal.record is None else f"record {refusal.record}: " for refusal in refused]
+    reasons = [f"{prefix}{refusal.reason}" for prefix, refusal in zip(prefixes, refused, strict=True)]
     return [record for _, record in accepted], reasons

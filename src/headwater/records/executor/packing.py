@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
 
-def pack_pairs(batches: Iterable[Any]) -> Iterator[Any]:
+def pack_pairs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The bytes of two columns of numbers, one row for each batch. For `mapInArrow`."""
     import numpy as np
     import pyarrow as pa

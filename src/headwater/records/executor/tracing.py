@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    import pyarrow as pa
 
 _TABLE_ROWS = 50_000
 """Rows after which a table ends with the current root."""
 
 
-def trace_by_roots(trace: Callable[[Any], Iterable[Any]]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def trace_by_roots(
+    trace: Callable[[pa.Table], Iterable[pa.RecordBatch]],
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """For `mapInArrow` over rows sorted by root; ``trace`` receives tables of whole roots."""
 
-    def traced(batches: Iterable[Any]) -> Iterator[Any]:
+    def trace_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in whole_root_tables(batches):
             yield from trace(table)
 
-    return traced
+    return trace_batches
 
 
-def whole_root_tables(batches: Iterable[Any]) -> Iterator[Any]:
+def whole_root_tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Tables of whole roots. Memory holds one table and the rest of the root that continues beyond it."""
     import pyarrow as pa
 
-    pending: list[Any] = []
+    pending: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
         if not batch.num_rows:
@@ -44,7 +48,7 @@ def whole_root_tables(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.Table.from_batches(pending)
 
 
-def _start_of_last_root(table: Any, last: Any) -> int:
+def _start_of_last_root(table: pa.Table, last: pa.RecordBatch) -> int:
     """The row at which the last root of the table begins: 0 if the table has one root."""
     import numpy as np
     import pyarrow.compute as pc

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
 
 def walk_by_roots(
-    distances: Callable[[Any, Any], Iterable[tuple[Any, Any, Any]]],
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    distances: Callable[[Ints, Ints], Iterable[tuple[Ints, Ints, Ints]]],
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """For `mapInArrow` over (root, child, parent), sorted by root."""
 
-    def walk(batches: Iterable[Any]) -> Iterator[Any]:
+    def walk(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         for child, parent in _roots(batches):
@@ -25,12 +31,12 @@ def walk_by_roots(
     return walk
 
 
-def _roots(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+def _roots(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Ints, Ints]]:
     """The links of each root. Memory holds the links of one root and the rest of the last batch."""
     import numpy as np
 
-    parts: list[Any] = []
-    current_root: Any = None
+    parts: list[list[Ints]] = []
+    current_root: np.int64 | None = None
     for batch in batches:
         if not batch.num_rows:
             continue
@@ -46,7 +52,7 @@ def _roots(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         yield _concatenate(parts)
 
 
-def _concatenate(parts: list[Any]) -> tuple[Any, Any]:
+def _concatenate(parts: list[list[Ints]]) -> tuple[Ints, Ints]:
     import numpy as np
 
     child, parent = (np.concatenate(columns) for columns in zip(*parts, strict=True))

@@ -1,17 +1,17 @@
 """Moves lines that a stream refused from Spark into the store's dead letters.
 
-They are fetched before the write transaction, during which nobody else can write; beyond a few megabytes they are
+They are fetched before the write transaction, during which no other writer can write; beyond a few megabytes they are
 spooled to disk.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TypeGuard
 
 from headwater.model.records import Record
 from headwater.records.executor.lines import read_line
@@ -54,21 +54,27 @@ class RefusedLines:
         while chunk := list(islice(letters, _CHUNK)):
             queue.add_dead_letters(conn, queue.LOAD, chunk, now)
 
-    def _read(self) -> Iterator[tuple[Any, str]]:
+    def _read(self) -> Iterator[tuple[object, str]]:
         for line in self._spool:
             body, reason = json.loads(line)
             yield body, reason
 
 
-def is_refused_line(body: Any) -> bool:
+def is_refused_line(body: object) -> TypeGuard[Mapping[str, object]]:
     """Whether a message is a line of a request file, not a record."""
     return isinstance(body, dict) and isinstance(body.get("line"), str) and "root_id" not in body
 
 
-def records_of_line(body: dict[str, Any], landed: int) -> list[Record]:
+def records_of_line(body: Mapping[str, object], landed: int) -> list[Record]:
     """The records of such a line, with the ids that the stream gives them. ValueError if one of them is refused."""
-    source = str(body.get("file", "")), int(body.get("landed", landed)), int(body.get("nth", 1))
-    records, refused = read_line(body["line"], *source, read_request)
+    landed_at, nth = (_integer(body.get(name, default)) for name, default in (("landed", landed), ("nth", 1)))
+    records, refused = read_line(str(body["line"]), str(body.get("file", "")), landed_at, nth, read_request)
     if refused:
         raise ValueError("; ".join(refused))
     return records
+
+
+def _integer(value: object) -> int:
+    if isinstance(value, int | float | str):
+        return int(value)
+    raise ValueError(f"{value!r} is not a number")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.records import EPOCH, Record, Refusal
@@ -36,27 +35,27 @@ def new_node_id(_position: int = 0) -> str:
 
 
 def read_request(
-    request: Any, index: int, now: datetime, new_id: NewId = new_node_id
+    request: object, index: int, now: datetime, new_id: NewId = new_node_id
 ) -> tuple[list[tuple[int | None, Record]], list[Refusal]]:
     """The records of request number ``index``, each with its position in the request, and the refusals.
 
     ``now`` is the time of records without one; ``new_id`` generates the id of a record without one, by its position.
     """
     try:
-        parts = _parts(request)
+        members, parts = _parts(request)
     except _Refused as refused:
         return [], [Refusal(index, None, str(refused))]
     accepted: list[tuple[int | None, Record]] = []
     refusals: list[Refusal] = []
     for position, own in parts:
         try:
-            accepted.append((position, _record(own, request, now, new_id, position or 0)))
+            accepted.append((position, _record(own, members, now, new_id, position or 0)))
         except _Refused as refused:
             refusals.append(Refusal(index, position, str(refused)))
     return accepted, refusals
 
 
-def read_record(document: Any) -> Record:
+def read_record(document: object) -> Record:
     """A record from its document. ValueError if it is not one."""
     try:
         return _record(document, {}, EPOCH, _require_id, 0)
@@ -68,7 +67,8 @@ def _require_id(_position: int) -> str:
     raise _Refused("node_id is missing")
 
 
-def _parts(request: Any) -> list[tuple[int | None, Any]]:
+def _parts(request: object) -> tuple[Mapping[str, object], list[tuple[int | None, object]]]:
+    """The request, and its records with their positions."""
     if not isinstance(request, Mapping):
         raise _Refused(f"a request is an object, not {_json_type(request)}")
     one, many = request.get("record"), request.get("records")
@@ -81,17 +81,17 @@ def _parts(request: Any) -> list[tuple[int | None, Any]]:
             raise _Refused("records is empty")
         if request.get("node_id") is not None:
             raise _Refused("node_id names one record, and there are `records`: each has its own")
-        return list(enumerate(many))
+        return request, list(enumerate(many))
     if one is None and request.get("storage_location") is None:
         raise _Refused("it has neither `record` nor `records` nor a storage_location of its own")
-    return [(None, {} if one is None else one)]
+    return request, [(None, {} if one is None else one)]
 
 
-def _record(part: Any, request: Mapping[str, Any], now: datetime, new_id: NewId, position: int) -> Record:
+def _record(part: object, request: Mapping[str, object], now: datetime, new_id: NewId, position: int) -> Record:
     if not isinstance(part, Mapping):
         raise _Refused(f"a record is an object, not {_json_type(part)}")
 
-    def value_of(field: str) -> Any:
+    def value_of(field: str) -> object:
         value = part.get(field)
         return request.get(field) if value is None else value
 
@@ -103,12 +103,12 @@ def _record(part: Any, request: Mapping[str, Any], now: datetime, new_id: NewId,
     # A queued document has the exact time too: its seconds alone lack the fraction.
     time = value_of("recorded_at") if value_of("recorded_at") is not None else value_of("recordedAt")
     recorded_at = now if time is None else _time(time)
-    node_id = value_of("node_id")
-    node_id = new_id(position) if node_id is None else _text("node_id", node_id, MAX_ID_LENGTH)
+    own_id = value_of("node_id")
+    node_id = new_id(position) if own_id is None else _text("node_id", own_id, MAX_ID_LENGTH)
     return Record(root_id, node_id, parent_ids, action_taken, storage_location, recorded_at)
 
 
-def _parents(source: Mapping[str, Any]) -> tuple[str, ...]:
+def _parents(source: Mapping[str, object]) -> tuple[str, ...]:
     one, many = source.get("parent_id"), source.get("parent_ids")
     if many is None:
         return (_text("parent_id", one, MAX_ID_LENGTH),)
@@ -124,7 +124,7 @@ def _parents(source: Mapping[str, Any]) -> tuple[str, ...]:
     return parents
 
 
-def _text(field: str, value: Any, limit: int) -> str:
+def _text(field: str, value: object, limit: int) -> str:
     if value is None:
         raise _Refused(f"{field} is missing")
     if not isinstance(value, str):
@@ -138,7 +138,7 @@ def _text(field: str, value: Any, limit: int) -> str:
     return value
 
 
-def _time(value: Any) -> datetime:
+def _time(value: object) -> datetime:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise _Refused(f"recordedAt is seconds since 1970 or an ISO 8601 time, not {_json_type(value)}")
     if isinstance(value, str):
@@ -158,7 +158,7 @@ def _time(value: Any) -> datetime:
     return moment
 
 
-def _json_type(value: Any) -> str:
+def _json_type(value: object) -> str:
     names = {
         bool: "true or false",
         int: "a number",

@@ -225,7 +225,7 @@ class Worker:
         if self._compacting is not None and self._compacting.is_alive():
             return
         self._compaction_tried_at = self._last_due()
-        latest = next((one for one in self._archive.history(10) if one.kind == "compaction"), None)
+        latest = next((commit for commit in self._archive.history(10) if commit.kind == "compaction"), None)
         if latest is not None and to_micros(latest.finished_at) >= self._compaction_tried_at:
             return  # another worker has done it
         today = from_micros(self._now()).date()

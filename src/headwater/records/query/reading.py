@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from headwater.errors import ArchiveUnusable
 from headwater.model.record_schema import CONTENT_NAMES, PARENTS, with_parents
@@ -43,21 +43,25 @@ def records_of_root(database: Database, archive: Archive, root_id: str) -> pa.Ta
 
 
 def merge_records(archived: pa.Table, fresh: pa.Table) -> pa.Table:
-    """A record that is in both is taken once, as it was archived."""
+    """All records of both; one that is in both is taken from the archive."""
     return pa.concat_tables([archived, fresh.filter(pa.array(is_new(fresh, archived)))])
 
 
-def is_new(fresh: pa.Table, archived: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def is_new(fresh: pa.Table, archived: pa.Table) -> NDArray[np.bool_]:
     """Which rows are not archived yet, by their digests, which cover the root and the node as well."""
-    there = pc.is_in(fresh["digest"], value_set=archived["digest"].combine_chunks())
-    return ~np.asarray(there, dtype=bool)
+    is_archived = pc.is_in(fresh["digest"], value_set=archived["digest"].combine_chunks())
+    return ~np.asarray(is_archived, dtype=bool)
 
 
 def find_records(
-    database: Database, rows: Sequence[Mapping[Any, Any]], archive: Archive, criteria: RecordFilter, limit: int
+    database: Database,
+    hot_matches: Sequence[tuple[bytes, Record]],
+    archive: Archive,
+    criteria: RecordFilter,
+    limit: int,
 ) -> list[FoundRecord]:
-    """The matching hot ``rows`` together with matching records of the archive, the newest first."""
-    by_digest = {bytes(row["digest"]): FoundRecord(hot.record_from_row(row), archived=False) for row in rows}
+    """The matching hot records, given by their stored digest, together with those of the archive, the newest first."""
+    by_digest = {digest: FoundRecord(record, archived=False) for digest, record in hot_matches}
     files = archive.live_files(RECORD_FILES, root_key=None if criteria.root_id is None else key_of_id(criteria.root_id))
     if criteria.node_id is not None:
         files = archive.files_that_may_hold(files, [key_of_id(criteria.node_id)], kind="nodes")
@@ -143,7 +147,7 @@ def _scan(
         raise ArchiveUnusable(f"The archive at {archive.location} cannot be read: {error}") from error
 
 
-def _as_table(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+def _as_table(columns: Mapping[str, Sequence[object]]) -> pa.Table:
     """Hot rows with the schema of the archive."""
     times = pa.array(columns["recorded_at"], pa.int64())
     computed = {"recordedAt": pa.array(np.asarray(times) // 1_000_000), "recorded_at": times.cast(MICROS)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.engines.paths import escape_globs
 from headwater.engines.sql import Sql, checked_text, identifier, identifiers, join_sql, sql
-from headwater.errors import ArchiveUnusable, EngineError, QueryError
+from headwater.errors import ArchiveUnusable, EngineError, QueryError, first_line
 from headwater.model.record_schema import DAY, QUERIED, STEP, TRACE, RecordField, names_of
 from headwater.records.archive.archive import RECORDS, TRACES, Archive
 from headwater.records.compaction.hot_source import hot_scan
@@ -16,6 +16,7 @@ from headwater.records.query.statements import LedgerStatement, parse_statement
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from headwater.engines.duckdb import DuckDB
@@ -171,7 +172,7 @@ class _LedgerTables:
         for batch in self._hot_batches(archived_too=archived_too):
             engine.insert(insert, batch)
 
-    def _hot_batches(self, *, archived_too: bool) -> Iterator[Any]:
+    def _hot_batches(self, *, archived_too: bool) -> Iterator[pa.RecordBatch]:
         scan = hot_scan(self._store._database, self._archive.watermark(), archived_too=archived_too)
         return scan.batches(scan.ranges(1)[0])
 
@@ -198,11 +199,7 @@ def query_by_spark(
             frame = session.sql(statement.text)
             rows = frame.limit(limit + 1).collect()
         except PySparkException as error:
-            raise QueryError(f"The query failed: {_first_line(error)}") from None
+            raise QueryError(f"The query failed: {first_line(error)}") from None
         return QueryRows(tuple(frame.columns), tuple(map(tuple, rows[:limit])), len(rows) > limit)
 
     return _retry_after_commit(records, run_query)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]

@@ -11,7 +11,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.errors import QueryError, shorten
+from headwater.errors import QueryError, first_line, shorten
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -54,7 +54,7 @@ def _parse(text: str, dialect: str) -> exp.Expr:
     try:
         trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
     except sqlglot.errors.SqlglotError as error:
-        raise QueryError(f"The query cannot be read: {_first_line(error)}") from None
+        raise QueryError(f"The query cannot be read: {first_line(error)}") from None
     except ValueError:
         raise QueryError(f"'{shorten(dialect)}' is not a known dialect of SQL. Try athena, trino or duckdb.") from None
     if len(trees) != 1:
@@ -118,7 +118,3 @@ def _without_database(table: exp.Table, name: str) -> exp.Table:
     copy.set("db", None)
     copy.set("catalog", None)
     return copy
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ def strongly_connected_components(sources: NDArray[np.int64], targets: NDArray[n
     component_of: dict[int, int] = {}
     for members in _components(starts, ordered_heads):
         if len(members) > 1:
-            ids: list[Any] = nodes[members].tolist()
+            ids: list[int] = nodes[members].tolist()
             least = min(ids)
             component_of |= dict.fromkeys(ids, least)
     return component_of

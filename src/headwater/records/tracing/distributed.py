@@ -1,4 +1,4 @@
-"""The ancestors of every leaf in roots too large for one executor: relations joined by Spark, no root in one place.
+"""The ancestors of every leaf in roots too large for one executor, by joins: no root has to fit into one task.
 
 R(k) relates a node to its ancestors at the end of a path of exactly 2^k steps; R(k+1) is R(k) joined with R(k). From
 the leaves on, with the highest power first, R(k) extends every path found so far by 2^k steps: a length has one binary
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 _CYCLE_CHECK_AFTER = 10
 """Squarings after which cycles are searched for: 1,024 steps are a long history."""
 _MAX_GROWTH = 4
-"""Also once a power has this many times the rows of the relation: the powers of cycles do not end. In other graphs that
-grow so far no further power is computed."""
+"""Cycles are also searched for once a power has this many times the rows of the relation: their powers do not end. In
+other graphs that grow this far no further power is computed."""
 
 
 def ancestors(nodes: DataFrame, edges: DataFrame, scratch: ScratchFolder) -> tuple[DataFrame, DataFrame]:
-    """Of ``nodes`` (id, root: both numbers) and ``edges`` (child, parent): the component of each node (id, component),
+    """For ``nodes`` (id, root: both numbers) and ``edges`` (child, parent): the component of each node (id, component),
     and for each leaf among the components its ancestors and itself (leaf, component, distance).
 
-    A component is known by the least id in it; nearly always it is that node alone.
+    A component is identified by the least id in it; nearly always that node is its only one.
     """
     components = nodes.selectExpr("id", "id as component")
     edges = scratch.materialize(edges.where("child != parent").distinct())

@@ -7,7 +7,6 @@ graph of components has no cycles; a component is known by one of its nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -101,17 +100,17 @@ def build_graph(records: pa.Table) -> RecordGraph:
     component, on_cycle, parents, children, depth = _components(count, child[edge], parent[edge])
     recorded_at = np.asarray(one_array(records["recorded_at"]).cast(pa.int64()), dtype=np.int64)[rows]
     return RecordGraph(
-        rows,
-        root_of[rows],
-        recorded_at,
-        conflicted,
-        Adjacency.of(count, child[missing], parent_of[missing]),
-        encoded.dictionary,
-        on_cycle,
-        component,
-        parents,
-        children,
-        depth,
+        row=rows,
+        root=root_of[rows],
+        recorded_at=recorded_at,
+        conflicted=conflicted,
+        missing=Adjacency.of(count, child[missing], parent_of[missing]),
+        names=encoded.dictionary,
+        on_cycle=on_cycle,
+        component=component,
+        parents=parents,
+        children=children,
+        depth=depth,
     )
 
 
@@ -135,7 +134,7 @@ def _rows_in_effect(records: pa.Table, keys: Ints) -> tuple[Ints, Flags]:
         return order, np.zeros(len(order), dtype=bool)
     digests = one_array(records["digest"])
     ranked = pa.table({"key": keys, "load": one_array(records["load"]), "digest": digests})
-    sort_keys: Any = [(name, "ascending") for name in ranked.column_names]
+    sort_keys = [(name, "ascending") for name in ranked.column_names]
     order = np.asarray(pc.sort_indices(ranked, sort_keys=sort_keys), dtype=np.int64)
     group = np.cumsum(first) - 1
     rows = order[first]
@@ -174,7 +173,7 @@ def _depths(parents: Adjacency, children: Adjacency) -> Ints:
     waiting = parents.counts
     depth = np.full(len(waiting), -1)
     ready = np.flatnonzero(waiting == 0)
-    left, starts, onward = as_memoryview(waiting), as_memoryview(children.start), as_memoryview(children.to)
+    remaining, starts, targets = as_memoryview(waiting), as_memoryview(children.start), as_memoryview(children.to)
     level = 0
     while len(ready):
         depth[ready] = level
@@ -184,18 +183,18 @@ def _depths(parents: Adjacency, children: Adjacency) -> Ints:
             waiting[reached] -= times
             ready = reached[waiting[reached] == 0]
             continue
-        following: list[int] = []
+        next_level: list[int] = []
         for node in ready.tolist():
-            for other in onward[starts[node] : starts[node + 1]]:
-                left[other] -= 1
-                if not left[other]:
-                    following.append(other)
-        ready = np.array(following, dtype=np.int64)
+            for child in targets[starts[node] : starts[node + 1]]:
+                remaining[child] -= 1
+                if not remaining[child]:
+                    next_level.append(child)
+        ready = np.array(next_level, dtype=np.int64)
     return depth
 
 
 def as_memoryview(numbers: Ints) -> memoryview[int]:
-    """The same numbers for access one by one: several times quicker than through numpy."""
+    """The same numbers for access one by one: several times faster than through numpy."""
     return memoryview(numbers)  # type: ignore[arg-type, unused-ignore]
 
 

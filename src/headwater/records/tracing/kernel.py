@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -123,7 +122,7 @@ def _in_order(graph: RecordGraph, members: _CycleMembers, ancestors: LeafAncesto
     leaf, node, distance = members.expand(ancestors.leaf, ancestors.component, ancestors.distance)
     nodes, place = np.unique(node, return_inverse=True)
     named = pa.table({"at": graph.recorded_at[nodes], "id": members.node_ids.take(pa.array(nodes))})
-    sort_keys: Any = [("at", "ascending"), ("id", "ascending")]
+    sort_keys = [("at", "ascending"), ("id", "ascending")]
     rank = np.empty(len(nodes), dtype=np.int64)
     rank[np.asarray(pc.sort_indices(named, sort_keys=sort_keys))] = np.arange(len(nodes))
     order = np.lexsort((rank[place], -distance, leaf))

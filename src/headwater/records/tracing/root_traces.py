@@ -48,7 +48,15 @@ def _traces(
         leaf_orphans, leaf_cycle = orphans.get(position, ()), cycle.get(position, ())
         complete = not (leaf_orphans or leaf_cycle)
         traces.append(
-            RecordTrace(leaf_id, root_id, lineage, leaf_orphans, leaf_cycle, conflicts.get(position, ()), complete)
+            RecordTrace(
+                record_id=leaf_id,
+                root_id=root_id,
+                lineage=lineage,
+                orphans=leaf_orphans,
+                cycle=leaf_cycle,
+                conflicts=conflicts.get(position, ()),
+                complete=complete,
+            )
         )
         begin = end
     return traces

@@ -12,8 +12,8 @@ from headwater.records.tracing.kernel import FinalStep, trace_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from headwater.records.compaction.hadoop_fs import ScratchFolder
@@ -48,7 +48,7 @@ def _small_traces(records: DataFrame, rows: int, finished: FinalStep) -> DataFra
 
     recorded_at, location = finished.recorded_at, finished.storage_location
 
-    def trace(table: Any) -> Iterable[Any]:
+    def trace(table: pa.Table) -> Iterable[pa.RecordBatch]:
         # Created on the executor: where a class is sent by value, Spark 3.5 sends its objects with slots without their
         # values.
         return trace_batches(table, finished=FinalStep(recorded_at, location))

@@ -26,9 +26,9 @@ _MAX_LEVEL_FRAMES = 1_000
 
 
 def walk_ancestors(components: DataFrame, edges: DataFrame, leaves: DataFrame, scratch: ScratchFolder) -> DataFrame:
-    """(leaf, component, distance) as :func:`headwater.records.tracing.distributed.ancestors` has it.
+    """(leaf, component, distance), as :func:`headwater.records.tracing.distributed.ancestors` returns it.
 
-    ``components`` (component, root): the root by a number. ``edges`` (child, parent), without cycles; ``leaves``
+    ``components`` (component, root), where the root is a number. ``edges`` (child, parent), without cycles; ``leaves``
     (component).
     """
     from pyspark.sql import functions as F
@@ -66,9 +66,9 @@ def _by_levels(leaves: DataFrame, edges: DataFrame, scratch: ScratchFolder) -> D
         levels.append(level.selectExpr("leaf", "component", f"{step}L as distance"))
         if len(levels) >= _MAX_LEVEL_FRAMES:
             levels = [scratch.materialize(_farthest(levels))]
-        onward = level.join(edges.toDF("component", "parent"), "component")
+        joined = level.join(edges.toDF("component", "parent"), "component")
         level, step = (
-            scratch.materialize(onward.select("leaf", F.col("parent").alias("component")).distinct()),
+            scratch.materialize(joined.select("leaf", F.col("parent").alias("component")).distinct()),
             step + 1,
         )
     return _farthest(levels)
@@ -77,7 +77,7 @@ def _by_levels(leaves: DataFrame, edges: DataFrame, scratch: ScratchFolder) -> D
 def _farthest(levels: list[DataFrame]) -> DataFrame:
     from pyspark.sql import functions as F
 
-    every = levels[0]
+    all_levels = levels[0]
     for level in levels[1:]:
-        every = every.unionByName(level)
-    return every.groupBy("leaf", "component").agg(F.max("distance").alias("distance"))
+        all_levels = all_levels.unionByName(level)
+    return all_levels.groupBy("leaf", "component").agg(F.max("distance").alias("distance"))

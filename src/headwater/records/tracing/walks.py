@@ -67,7 +67,19 @@ def ancestor_distances(child: Ints, parent: Ints) -> Iterator[tuple[Ints, Ints, 
     zeros, none = np.zeros(count, dtype=np.int64), np.zeros(0, dtype=np.int64)
     unmarked, every = np.zeros(count, dtype=bool), np.arange(count)
     nothing, names = Adjacency.of(count, none, none), pa.array([], pa.string())
-    graph = RecordGraph(every, zeros, zeros, unmarked, nothing, names, unmarked, every, parents, children, depth)
+    graph = RecordGraph(
+        row=every,
+        root=zeros,
+        recorded_at=zeros,
+        conflicted=unmarked,
+        missing=nothing,
+        names=names,
+        on_cycle=unmarked,
+        component=every,
+        parents=parents,
+        children=children,
+        depth=depth,
+    )
     for ancestors in leaf_ancestors(graph):
         ends = np.cumsum(np.bincount(ancestors.leaf, minlength=len(ancestors.leaves)))
         distance = ends[ancestors.leaf] - 1 - np.arange(len(ancestors.leaf)) if ancestors.sorted else ancestors.distance
@@ -102,13 +114,13 @@ def _paths(graph: RecordGraph, leaves: Ints) -> LeafAncestors:
     while len(node) >= _NARROW:
         components[at] = node
         node = parent[node]
-        goes_on = node >= 0
-        at, node = at[goes_on] - 1, node[goes_on]
+        has_node = node >= 0
+        at, node = at[has_node] - 1, node[has_node]
     filled, up = as_memoryview(components), as_memoryview(parent)
-    for place, current in zip(at.tolist(), node.tolist(), strict=True):
+    for position, current in zip(at.tolist(), node.tolist(), strict=True):
         while current >= 0:
-            filled[place] = current
-            place, current = place - 1, up[current]  # noqa: PLW2901 (a walk)
+            filled[position] = current
+            position, current = position - 1, up[current]  # noqa: PLW2901 (a walk)
     leaf = np.repeat(np.arange(len(leaves)), lengths)
     return LeafAncestors(leaves, leaf, components, np.empty(0, dtype=np.int64), sorted=True)
 
@@ -144,10 +156,10 @@ def _add_to_levels(waiting: dict[int, list[tuple[Ints, Ints]]], level: Ints, pai
     level, pair, distance = level[order], pair[order], distance[order]
     cuts = np.flatnonzero(np.diff(level)) + 1
     starts = [0, *cuts.tolist()] if len(level) else []
-    for one, some, far in zip(
+    for depth, pairs, distances in zip(
         level[starts].tolist(), np.split(pair, cuts), np.split(distance, cuts), strict=bool(starts)
     ):
-        waiting.setdefault(one, []).append((some, far))
+        waiting.setdefault(depth, []).append((pairs, distances))
 
 
 def _node_by_node(graph: RecordGraph, leaves: Ints) -> LeafAncestors:

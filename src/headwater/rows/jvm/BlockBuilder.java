@@ -30,28 +30,23 @@ import org.apache.spark.sql.types.BooleanType$;
  * group are never collected in one place.
  */
 public final class BlockBuilder {
-  private static final List PASS_THROUGH =
-      Arrays.asList(
-          new Object[] {
-            "Filter", "GlobalLimit", "LocalLimit", "Repartition", "RepartitionByExpression", "RebalancePartitions",
-            "SubqueryAlias", "ResolvedHint", "Generate", "EventTimeWatermark"
-          });
-  public static final List OMITTED = Arrays.asList(new Object[] {"CollectMetrics", "View"});
-  private static final List ROW_SKIPPING = Arrays.asList(new Object[] {"Offset", "Tail"});
-  public static final List OPAQUE =
-      Arrays.asList(
-          new Object[] {
-            "MapInPandas", "MapInArrow", "PythonMapInArrow", "FlatMapGroupsInPandas", "FlatMapGroupsInArrow",
-            "FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"
-          });
+  private static final List PASS_THROUGH = OperatorTraits.operatorsWith("passesIds");
+  public static final List OMITTED = OperatorTraits.operatorsWith("omitted");
+  private static final List ROW_SKIPPING = OperatorTraits.operatorsWith("linkedToAllRows");
+  private static final List ORDER_DEPENDENT = OperatorTraits.operatorsWith("orderMatters");
+  public static final List OPAQUE = OperatorTraits.operatorsWith("opaque");
   private static final List BOTH_SIDES =
       Arrays.asList(
           new Object[] {"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSingle"});
+
+  private static final List HANDLED =
+      Arrays.asList(new Object[] {"Project", "Aggregate", "Join", "Window", "Union", "Expand", "Sort", "Sample"});
 
   private final Trees trees;
   private final Normalizer normalizer;
   private final Leaves leaves;
   private final LogicalPlan root;
+  private final boolean isUnlimited;
   private final List blocks = new ArrayList();
   private final List links = new ArrayList();
   private final Map blockOf = new LinkedHashMap();
@@ -75,6 +70,7 @@ public final class BlockBuilder {
     }
     LogicalPlan normalized = normalizer.normalize((LogicalPlan) analyzed);
     root = known ? TopKeys.withoutLimits(normalized) : normalized;
+    isUnlimited = known && TopKeys.isLimited(normalized);
     leaves = new Leaves(trees, normalizer, root, (Map) new ObjectMapper().readValue(marks, Map.class), ids);
     determinism = new DeterminismCheck(root, leaves.subqueries());
     buildBlock(root, "output", root, new ArrayList());
@@ -132,6 +128,13 @@ public final class BlockBuilder {
     return link;
   }
 
+  /** Whether single rows can be followed through the operator: it is no code of a program, and none that is unknown. */
+  public static boolean followsRows(LogicalPlan node) {
+    String name = Trees.name(node);
+    boolean isKnown = PASS_THROUGH.contains(name) || HANDLED.contains(name) || ROW_SKIPPING.contains(name);
+    return isKnown && !OperatorKinds.isTableFunction(node);
+  }
+
   // One method for each kind of operator. Blocks below are made before the row's own sources are looked at, so that
   // a block always has a higher number than those that lead to it.
 
@@ -155,6 +158,9 @@ public final class BlockBuilder {
     List children = Trees.list(node.children());
     if (children.isEmpty()) {
       return leaf(node, block);
+    }
+    if (normalizer.isDomain(node)) {
+      return new AnnotatedPlan(node, new ArrayList());
     }
     LogicalPlan child = (LogicalPlan) children.get(0);
     if (node instanceof Project) {
@@ -181,8 +187,14 @@ public final class BlockBuilder {
     if (OMITTED.contains(name)) {
       return annotate(child, block, ordered);
     }
+    if (OperatorKinds.isTableFunction(node)) {
+      return opaque(node, block);
+    }
+    if (name.equals("Sample")) { // it counts rows, in their order
+      return passThrough(node, annotate(child, block, true));
+    }
     if (PASS_THROUGH.contains(name)) {
-      return passThrough(node, annotate(child, block, ordered || name.endsWith("Limit")));
+      return passThrough(node, annotate(child, block, ordered || ORDER_DEPENDENT.contains(name)));
     }
     if (ROW_SKIPPING.contains(name)) {
       return skipRows(node, child, block);
@@ -190,11 +202,10 @@ public final class BlockBuilder {
     if (groupedFunctions.isReplaced(node)) {
       return grouped(node, block);
     }
-    if (OPAQUE.contains(name)) {
-      return opaque(node, block);
+    if (OperatorKinds.isLoop(node)) {
+      return loop(node, block);
     }
-    refusals.add(name + ": " + node.simpleString(10));
-    return new AnnotatedPlan(node, new ArrayList());
+    return opaque(node, block);
   }
 
   private AnnotatedPlan leaf(LogicalPlan leaf, Block block) throws Exception {
@@ -441,6 +452,19 @@ public final class BlockBuilder {
     return addColumns(new AnnotatedPlan(node, new ArrayList()), extra);
   }
 
+  /** A recursive query: each of its rows may come from any row of the sources below. */
+  private AnnotatedPlan loop(LogicalPlan node, Block block) throws Exception {
+    List below = new ArrayList();
+    leaves.collectLeaves(node, below);
+    List extra = new ArrayList();
+    for (int i = 0; i < below.size(); i++) {
+      LogicalPlan leaf = (LogicalPlan) below.get(i);
+      Link link = addLink(block, buildBlock(leaf, "all", leaf, new ArrayList()), "all", node);
+      extra.add(Trees.alias(Trees.trueLiteral(), link.present));
+    }
+    return addColumns(new AnnotatedPlan(node, new ArrayList()), extra);
+  }
+
   // The interface for Python
 
   /** Joins between its blocks. */
@@ -482,6 +506,7 @@ public final class BlockBuilder {
     description.put("identity", determinism.identity());
     description.put("unstable", determinism.unstable());
     description.put("notes", determinism.notes());
+    description.put("unlimited", Boolean.valueOf(isUnlimited));
     List refused = new ArrayList(determinism.refusals());
     refused.addAll(refusals);
     refused.addAll(leaves.refusals());

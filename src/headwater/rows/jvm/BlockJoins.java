@@ -1,6 +1,8 @@
 package headwater;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -59,17 +61,59 @@ public final class BlockJoins {
     return rows.isSmall() ? rows.frame() : null;
   }
 
-  /** The result's rows that have the wanted values, each beside them; columns of the result by their position. */
-  public Object joinResult(Object wanted, List columns, List places, int maxPushedRows) throws Exception {
-    SmallRowSet rows = new SmallRowSet(trees, wanted, maxPushedRows);
+  /** The distinct rows of a frame with any columns. */
+  public Object distinct(Object frame) throws Exception {
+    return DistinctRows.of(trees, frame);
+  }
+
+  /**
+   * The result's rows that have the wanted values, each beside them; columns of the result by their position.
+   * ``stored``: by column SQL of what its format makes of a value (RowHash.addTo), or null. ``keys``: the columns are
+   * keys of the result, compared as SQL does; otherwise every difference between values counts.
+   */
+  public Object joinResult(Object wanted, List columns, List places, List stored, boolean keys, int maxPushedRows)
+      throws Exception {
     List outputs = Trees.list(root.output());
-    List keys = new ArrayList();
-    List safe = new ArrayList();
+    List attributes = new ArrayList();
     for (int i = 0; i < places.size(); i++) {
-      keys.add(outputs.get(((Number) places.get(i)).intValue()));
-      safe.add(Boolean.TRUE);
+      attributes.add(outputs.get(((Number) places.get(i)).intValue()));
     }
-    return join(rows, columns, ((Block) blocks.get(0)).plan, keys, safe, new ArrayList());
+    LogicalPlan top = ((Block) blocks.get(0)).plan;
+    if (keys && stored.equals(Collections.nCopies(stored.size(), null))) {
+      SmallRowSet rows = new SmallRowSet(trees, wanted, maxPushedRows);
+      return join(rows, columns, top, attributes, Collections.nCopies(columns.size(), Boolean.TRUE), new ArrayList());
+    }
+    return joinByHash(wanted, columns, top, attributes, stored, maxPushedRows);
+  }
+
+  private Object joinByHash(
+      Object wanted, List columns, LogicalPlan top, List attributes, List stored, int maxPushedRows) throws Exception {
+    List wantedHashes = Arrays.asList(new Object[] {"__hw_w0", "__hw_w1"});
+    List topHashes = Arrays.asList(new Object[] {"__hw_t0", "__hw_t1"});
+    RowHash hash = new RowHash(Boolean.TRUE);
+    LogicalPlan plan = Trees.plan(wanted);
+    List compared = new ArrayList();
+    for (int i = 0; i < columns.size(); i++) {
+      compared.add(Conditions.columnOf(plan, (String) columns.get(i)));
+    }
+    Object hashed = trees.frame(hash.addTo(trees, plan, compared, wantedHashes));
+    SmallRowSet rows = new SmallRowSet(trees, hashed, maxPushedRows);
+    LogicalPlan here = Trees.plan(rows.frame());
+    LogicalPlan there = top;
+    for (int i = 0; i < columns.size(); i++) {
+      Attribute key = (Attribute) attributes.get(i);
+      if (stored.get(i) == null) {
+        there = rows.restrict(there, key, Conditions.columnOf(here, (String) columns.get(i)));
+      }
+    }
+    there = hash.addTo(trees, there, attributes, stored, topHashes);
+    Expression condition = Trees.trueLiteral();
+    for (int i = 0; i < topHashes.size(); i++) {
+      Attribute one = Conditions.columnOf(here, (String) wantedHashes.get(i));
+      Attribute other = Conditions.columnOf(there, (String) topHashes.get(i));
+      condition = Conditions.and(condition, new EqualTo(one, other));
+    }
+    return trees.frame(new Join(here, there, Inner$.MODULE$, scala.Option.apply(condition), JoinHint.NONE()));
   }
 
   private Object join(SmallRowSet rows, List columns, LogicalPlan below, List keys, List safe, List conditions)
@@ -114,7 +158,7 @@ public final class BlockJoins {
     }
     // Without columns, DISTINCT would return one row for no rows.
     columns.add(Trees.alias(Trees.trueLiteral(), "__hw_a" + link.number));
-    return Trees.call(trees.frame(new Project(Trees.seq(columns), rows)), "distinct");
+    return DistinctRows.of(trees, trees.frame(new Project(Trees.seq(columns), rows)));
   }
 
   /** The rows of the block above that lead to the arrivals below, with the columns ``along``. */

@@ -28,12 +28,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
  * not simple where rows are multiplied, sampled or limited, or come from two branches.
  */
 public final class BlockPath {
-  private static final List ROW_PRESERVING =
-      Arrays.asList(
-          new Object[] {
-            "Project", "SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression", "RebalancePartitions",
-            "Sort", "Window", "EventTimeWatermark"
-          });
+  private static final List ROW_PRESERVING = OperatorTraits.operatorsWith("everyRow");
   private final Trees trees;
   private final List steps = new ArrayList();
   private final List droppedPlans = new ArrayList();

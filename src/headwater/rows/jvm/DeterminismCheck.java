@@ -9,13 +9,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.types.DoubleType$;
 import org.apache.spark.sql.types.FloatType$;
 
@@ -48,9 +51,11 @@ public final class DeterminismCheck {
       visit((LogicalPlan) children.get(i));
     }
     if (Trees.name(node).equals("Sample")) {
-      refusals.add("Sample: which rows it takes depends on how they are partitioned");
+      sample((LogicalPlan) children.get(0));
     }
-    if (node instanceof Project) {
+    if (OperatorKinds.isTableFunction(node)) {
+      notes.add(OperatorKinds.words(node) + " may return a row for any row that it has got");
+    } else if (node instanceof Project) {
       recordColumns(Trees.list(((Project) node).projectList()));
     } else if (node instanceof Aggregate) {
       checkDeciding(node, Trees.list(((Aggregate) node).groupingExpressions()));
@@ -62,8 +67,33 @@ public final class DeterminismCheck {
     } else if (!children.isEmpty()) {
       checkDeciding(node, Trees.list(node.expressions()));
     }
+    if (node instanceof Window && Trees.list(((Window) node).orderSpec()).isEmpty() && numbersRows((Window) node)) {
+      refusals.add(
+          "a LIMIT within a correlated subquery, whose order Spark loses on the way: which rows it takes is left to"
+              + " chance. Order by a column that the subquery returns under its own name");
+    }
     if (Trees.name(node).equals("LocalLimit") && !totallyOrdered(node)) {
       notes.add("the rows that a limit takes among equals may differ from one execution to the next");
+    }
+  }
+
+  private static boolean numbersRows(Window node) {
+    List columns = Trees.list(node.windowExpressions());
+    for (int i = 0; i < columns.size(); i++) {
+      if (((Expression) columns.get(i)).sql().contains("row_number()")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void sample(LogicalPlan below) {
+    if (OperatorKinds.keepsPlaces(below)) {
+      notes.add("the rows that a sample takes depend on how Spark splits the files: with other settings it takes others");
+    } else {
+      refusals.add(
+          "a sample of rows that were moved between partitions, by a join, a group or an order: which it takes"
+              + " depends on the order in which they arrive");
     }
   }
 
@@ -102,7 +132,7 @@ public final class DeterminismCheck {
     for (int i = 0; i < expressions.size(); i++) {
       Expression expression = (Expression) expressions.get(i);
       if (RANDOM.equals(kind(expression))) {
-        refusals.add(Trees.name(node) + ": " + expression.sql() + " is different in every execution");
+        refusals.add(OperatorKinds.words(node) + ": " + expression.sql() + " is different in every execution");
       }
     }
   }
@@ -171,6 +201,26 @@ public final class DeterminismCheck {
       }
     }
     return false;
+  }
+
+  /** Whether an aggregate is the first row of each group, as `dropDuplicates` makes it: beside keys only first values. */
+  public static boolean takesFirstRow(Aggregate node) {
+    List columns = Trees.list(node.aggregateExpressions());
+    boolean takesOne = false;
+    for (int i = 0; i < columns.size(); i++) {
+      Expression column = (Expression) columns.get(i);
+      Expression value = column instanceof Alias ? ((Alias) column).child() : column;
+      if (value instanceof AggregateExpression) {
+        AggregateExpression aggregate = (AggregateExpression) value;
+        boolean isFirst = aggregate.aggregateFunction() instanceof First
+            && !((First) aggregate.aggregateFunction()).ignoreNulls() && !aggregate.filter().isDefined();
+        if (!isFirst) {
+          return false;
+        }
+        takesOne = true;
+      }
+    }
+    return takesOne;
   }
 
   public List refusals() {

@@ -8,6 +8,7 @@ import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Max;
 import org.apache.spark.sql.catalyst.plans.ExistenceJoin;
 import org.apache.spark.sql.catalyst.plans.Inner$;
@@ -72,7 +73,7 @@ public final class MarkedPlan {
     if (BlockBuilder.OMITTED.contains(name)) {
       return this;
     }
-    if (BlockBuilder.OPAQUE.contains(name)) {
+    if (!BlockBuilder.followsRows(node) || OperatorKinds.isWithinLoop(node)) {
       return null;
     }
     if (node instanceof Project) {
@@ -103,7 +104,9 @@ public final class MarkedPlan {
 
   private MarkedPlan aggregate(Aggregate node) {
     List columns = Trees.list(node.aggregateExpressions());
-    columns.add(Trees.alias(anyMarked(), NAME));
+    boolean takesOne = DeterminismCheck.takesFirstRow(node); // of the group, and in one execution the same for all
+    Expression mark = takesOne ? new First(attribute, false).toAggregateExpression() : anyMarked();
+    columns.add(Trees.alias(mark, NAME));
     LogicalPlan below = Trees.withChildren(node, Arrays.asList(new Object[] {plan}));
     return ofLastColumn(Trees.with(below, 1, Trees.seq(columns)));
   }

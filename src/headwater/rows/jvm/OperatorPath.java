@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Set;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.plans.Inner$;
@@ -25,6 +25,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
+import org.apache.spark.sql.types.DataType;
 
 /**
  * The path of a source's marked rows from their leaf to the top of a plan, operator by operator, with queries about
@@ -332,13 +333,14 @@ public final class OperatorPath {
       to.add(column.column);
     }
     List ownColumns = JoinSides.references(sides.ownKeys);
-    Row row = leaf == null ? null : first(ownColumns, sides.ownKeys, step);
+    InternalRow row = leaf == null ? null : first(ownColumns, sides.ownKeys, step);
     if (row == null || leaves.source(leaf) == null) {
       return null;
     }
     for (int i = 0; i < ownColumns.size(); i++) {
       from.add(ownColumns.get(i));
-      to.add(Literal$.MODULE$.create(row.get(i), ((Attribute) ownColumns.get(i)).dataType()));
+      DataType type = ((Attribute) ownColumns.get(i)).dataType();
+      to.add(new Literal(row.get(i, type), type));
     }
     List conditions = new ArrayList();
     for (int i = 0; i < sides.keys.size(); i++) {
@@ -351,7 +353,7 @@ public final class OperatorPath {
   }
 
   /** The columns of the first marked row in the order of those keys. */
-  private Row first(List columns, List keys, int step) throws Exception {
+  private InternalRow first(List columns, List keys, int step) throws Exception {
     List all = new ArrayList(columns);
     String[] names = new String[keys.size() - 1];
     for (int i = 0; i < keys.size(); i++) {
@@ -362,8 +364,8 @@ public final class OperatorPath {
     }
     Object frame = trees.frame(new Project(Trees.seq(all), planAt(step - 1).markedRows()));
     Method sort = frame.getClass().getMethod("sort", new Class[] {String.class, String[].class});
-    List rows = SmallRowSet.collect(sort.invoke(frame, new Object[] {"__hw_0", names}), 1);
-    return rows.isEmpty() ? null : (Row) rows.get(0);
+    List rows = SmallRowSet.collect(trees, sort.invoke(frame, new Object[] {"__hw_0", names}), 1);
+    return rows.isEmpty() ? null : (InternalRow) rows.get(0);
   }
 
   /** The marked rows at the top, with its columns. */

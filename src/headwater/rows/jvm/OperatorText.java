@@ -84,7 +84,7 @@ public final class OperatorText {
     if (node instanceof Aggregate) {
       return aggregate((Aggregate) node);
     }
-    if (node instanceof Generate) {
+    if (node instanceof Generate && !OperatorKinds.isTableFunction(node)) {
       boolean copies = Trees.name(((Generate) node).generator()).equals("ReplicateRows");
       String created = ((Expression) ((Generate) node).generator()).sql();
       return new String[] {copies ? "copies" : "explode", "LATERAL VIEW " + created};
@@ -106,7 +106,13 @@ public final class OperatorText {
     if (name.equals("Project")) {
       return new String[] {"project", "SELECT " + listed(expressions)};
     }
-    return new String[] {name.equals("Union") ? "union" : "other", name.equals("Union") ? "UNION ALL" : name};
+    if (name.equals("Union")) {
+      return new String[] {"union", "UNION ALL"};
+    }
+    if (name.equals("Sample")) {
+      return new String[] {"sample", "the sample"};
+    }
+    return new String[] {"other", BlockBuilder.followsRows(node) ? name : OperatorKinds.words(node)};
   }
 
   /** EXCEPT ALL and INTERSECT ALL count equal rows, filter by the counts, and make as many copies. */
@@ -173,6 +179,9 @@ public final class OperatorText {
     }
     if (distinct) {
       return new String[] {"distinct", "DISTINCT " + listed(groups)};
+    }
+    if (DeterminismCheck.takesFirstRow(node)) {
+      return new String[] {"first row", "the first row of each " + (groups.isEmpty() ? "" : listed(groups))};
     }
     return new String[] {"aggregate", groups.isEmpty() ? "over all rows" : "GROUP BY " + listed(groups)};
   }

@@ -1,7 +1,6 @@
 package headwater;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import org.apache.spark.sql.catalyst.expressions.Alias;
@@ -16,13 +15,8 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
  * the aggregate, and often contains the keys of its group.
  */
 public final class TopKeys {
-  private static final List LIMITING = Arrays.asList(new Object[] {"GlobalLimit", "LocalLimit", "Sort"});
-  private static final List ROW_PRESERVING =
-      Arrays.asList(
-          new Object[] {
-            "Project", "Filter", "SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression",
-            "RebalancePartitions", "GlobalLimit", "LocalLimit", "Sort"
-          });
+  private static final List ROW_PRESERVING = OperatorTraits.operatorsWith("tracedAsOneRow");
+  private static final List ORDER_DEPENDENT = OperatorTraits.operatorsWith("orderMatters");
   private final List nodes = new ArrayList();
   private final List outputs;
 
@@ -30,19 +24,33 @@ public final class TopKeys {
     outputs = Trees.list(root.output());
     LogicalPlan node = root;
     nodes.add(node);
-    while (ROW_PRESERVING.contains(Trees.name(node))) {
+    while (isTraced(node)) {
       node = (LogicalPlan) Trees.list(node.children()).get(0);
       nodes.add(node);
     }
   }
 
-  /** The plan without limits and sorts at its top, for rows that are known to be in the result. */
+  /** Whether a row of the operator's output is a row of its input. */
+  private static boolean isTraced(LogicalPlan node) {
+    return ROW_PRESERVING.contains(Trees.name(node)) || Trees.name(node).equals("Sample");
+  }
+
+  private static boolean isLimit(LogicalPlan node) {
+    return ORDER_DEPENDENT.contains(Trees.name(node)) || Trees.name(node).equals("Sample");
+  }
+
+  /** Whether operators at the top take some rows of those below. */
+  public static boolean isLimited(LogicalPlan node) {
+    return isTraced(node) && (isLimit(node) || isLimited((LogicalPlan) Trees.list(node.children()).get(0)));
+  }
+
+  /** The plan without limits, samples and sorts at its top, for rows that are known to be in the result. */
   public static LogicalPlan withoutLimits(LogicalPlan node) {
-    if (!ROW_PRESERVING.contains(Trees.name(node))) {
+    if (!isTraced(node)) {
       return node;
     }
     LogicalPlan child = withoutLimits((LogicalPlan) Trees.list(node.children()).get(0));
-    if (LIMITING.contains(Trees.name(node))) {
+    if (isLimit(node) || Trees.name(node).equals("Sort")) {
       return child;
     }
     List children = new ArrayList();

@@ -1,5 +1,4 @@
-"""Java classes that split a Catalyst plan into blocks and follow rows through it (headwater/jvm.py).
+"""Java classes that split a Catalyst plan into blocks and follow rows through it.
 
-They are compiled by Janino, the compiler that Spark brings along. It knows no generics and no lambdas, so the sources
-have none.
+They are written as headwater/jvm says.
 """

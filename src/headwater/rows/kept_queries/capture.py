@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.capture.events.row_capture import RowCaptureOptions
 from headwater.capture.events.writes import CapturedWrite
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, JavaObject
+from headwater.redaction.shapes import is_secret_name
 from headwater.rows.kept_queries.files import MAX_FILES, read_file_list
+from headwater.rows.kept_queries.formats import is_value_option
 from headwater.rows.kept_queries.jvm import plan_classes
 from headwater.rows.kept_queries.sources import pin_source
 
@@ -31,6 +33,7 @@ _LISTING_TIMEOUT = 2_000  # milliseconds for that
 _IN_PLACE_KINDS = ("merge", "update", "delete")
 _KINDS_WITHOUT_ROWS = ("view", "stream")
 _JOB_ID = re.compile(r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_TEXT_FORMATS = ("csv", "json")
 _FILE_FORMATS = ("avro", "csv", "json", "orc", "parquet", "text", "xml")
 
 
@@ -60,17 +63,25 @@ class QueryCapture:
             needs = [f"a {written.kind.upper()} changes rows in place; only a query's result can be made again"]
         else:
             needs = self._capture_plan(facet, execution, written)
-        place = {"uri": written.target.uri, "format": written.target.format}
-        facet["written"] = {**place, **self._written_files(written, started)}
+        facet["written"] = {
+            "uri": written.target.uri,
+            "format": written.target.format,
+            **self._writer_options(execution, written),
+            **self._written_files(written, started),
+        }
         return {**facet, "replayable": not needs, "needs": needs}
 
     def _capture_plan(self, facet: dict[str, Any], execution: Any, written: CapturedWrite) -> list[str]:
         """Adds the plan and its sources to the facet; returns the reasons why it cannot be run again."""
-        plan = self._classes.new("KeptPlan", execution.analyzed(), _MAX_NODES, _MAX_BYTES, _MAX_LOCAL_ROWS)
+        context = self._classes.new("QueryContext", execution.queryExecution())
+        limits = (_MAX_NODES, _MAX_BYTES, _MAX_LOCAL_ROWS)
+        plan = self._classes.new("KeptPlan", execution.analyzed(), context, *limits)
         description = json.loads(plan.describe())
         if "problem" in description:
             return [description["problem"]]
         facet["plan"] = {"format": FORMAT, **{key: description[key] for key in ("digest", "bytes", "text", "python")}}
+        if description["time"]:
+            facet["time"] = description["time"]
         if description["python"]:
             facet["plan"]["pythonVersion"] = self._python_version
         names = [column.name for column in written.columns]
@@ -80,6 +91,14 @@ class QueryCapture:
         pinned = [pin_source(leaf, inside, written) for leaf, inside in zip(facts, description["inside"], strict=True)]
         facet["sources"] = [source for source, _trouble in pinned]
         return list(dict.fromkeys(problem for _source, problem in pinned if problem))
+
+    def _writer_options(self, execution: JavaObject, written: CapturedWrite) -> dict[str, dict[str, str]]:
+        """The options of the writer that change values, by which stored values are compared with those of the query."""
+        if written.target.format not in _TEXT_FORMATS:
+            return {}
+        given: dict[str, str] = json.loads(self._classes.new("WrittenQuery", execution.analyzed()).options())
+        options = {name: text for name, text in given.items() if is_value_option(name) and not is_secret_name(name)}
+        return {"options": options} if options else {}
 
     def _written_files(self, written: CapturedWrite, started: datetime) -> dict[str, Any]:
         """The files of the output that this write made, if they are certain."""

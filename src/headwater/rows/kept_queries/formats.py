@@ -46,6 +46,16 @@ _OPTIONS = frozenset(
         *("stableidprefixforuniontype", "recursivefieldsmaxdepth"),
     }
 )
+_VALUE_OPTIONS = frozenset(
+    {
+        *("nullvalue", "emptyvalue", "nanvalue", "positiveinf", "negativeinf", "dateformat", "timestampformat"),
+        *("timestampntzformat", "timeformat", "timezone", "locale", "enabledatetimeparsingfallback"),
+        *("sep", "delimiter", "quote", "escape", "chartoescapequoteescaping", "comment", "quoteall", "escapequotes"),
+        *("ignoreleadingwhitespace", "ignoretrailingwhitespace", "ignorenullfields", "primitivesasstring"),
+        *("allownonnumericnumbers", "prefersdecimal", "unescapedquotehandling", "maxcharspercolumn"),
+    }
+)
+"""Options of readers and writers that change single values."""
 _CONNECTION_PREFIXES = ("fs.", "dfs.", "hadoop.")
 """Options for the connection to a storage. A session that restores a plan uses its own."""
 
@@ -56,3 +66,8 @@ def is_connection(option: str) -> bool:
 
 def unlisted_options(options: Iterable[str]) -> list[str]:
     return [option for option in options if option.lower() not in _OPTIONS]
+
+
+def is_value_option(option: str) -> bool:
+    """Whether the option of a reader or writer changes single values."""
+    return option.lower() in _VALUE_OPTIONS

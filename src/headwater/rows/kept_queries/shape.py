@@ -11,7 +11,7 @@ from typing import Any
 
 from headwater.errors import KeptPlanRefused, shorten
 from headwater.rows.kept_queries.files import MAX_FILES
-from headwater.rows.kept_queries.formats import FORMATS, unlisted_options
+from headwater.rows.kept_queries.formats import FORMATS, is_value_option, unlisted_options
 
 _NUMBER_LIMIT = 2**63
 _MAX_SOURCES = 10_000
@@ -26,6 +26,7 @@ def check_shape(facet: Mapping[str, Any]) -> None:
     _member(facet, "replayable", _is_bool)
     _member(facet, "needs", _list_of(_is_text), optional=True)
     _member(facet, "mode", _is_text, optional=True)
+    _member(facet, "time", _is_text, optional=True)
     written = _object(facet, "written", "written", optional=True)
     if written is not None:
         _check_written(written)
@@ -56,6 +57,10 @@ def _check_written(written: Mapping[str, Any]) -> None:
     for name in ("uri", "format", "unknown"):
         _member(written, name, _is_text, "written.", optional=True)
     _member(written, "version", lambda value: _is_text(value) or _is_number(value), "written.", optional=True)
+    options = _object(written, "options", "written.options", optional=True)
+    for name, value in (options or {}).items():
+        if not isinstance(value, str) or not is_value_option(name):
+            raise _refusal(f"written.options.{name}", "an option of a writer that changes values")
     _check_files(written, "written")
 
 

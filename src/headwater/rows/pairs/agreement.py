@@ -6,7 +6,7 @@ The number of rows and order-independent sums over the ids of all rows are compa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,7 +20,7 @@ class Agreement:
     reason: str = ""
     differs: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, str]:
         return {"checked": self.checked, **({"reason": self.reason} if self.reason else {})}
 
 

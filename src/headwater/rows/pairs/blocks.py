@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headwater.jvm import JavaObject
 from headwater.rows.backward import MAX_PUSHED_ROWS
 from headwater.rows.pairs.hashing import hash_columns
 from headwater.rows.pairs.layout import OWNER, link_hash
@@ -41,7 +42,7 @@ class WrittenBlock:
 class BlockRows:
     """Computes the rows of blocks, parents first."""
 
-    def __init__(self, provenance: RowProvenance, narrow: Any) -> None:
+    def __init__(self, provenance: RowProvenance, narrow: JavaObject) -> None:
         self._provenance = provenance
         self._numeric_ids = narrow
         self._with_conditions = {

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 from headwater.capture.events.row_capture import RowCaptureOptions
 from headwater.capture.events.writes import CapturedWrite
 from headwater.errors import RowsError
-from headwater.jvm import gateway_of
+from headwater.jvm import JavaObject, gateway_of
 from headwater.redaction.redactor import Redactor
 from headwater.rows.kept_queries.capture import QueryCapture
 from headwater.rows.kept_queries.files import read_file_list
 from headwater.rows.kept_queries.jvm import plan_classes
 from headwater.rows.kept_queries.restore import changed_files
-from headwater.rows.pairs.facet import invalid_entry
+from headwater.rows.pairs.facet import PairsEntry, invalid_entry
 from headwater.rows.pairs.write import write_pairs
+from headwater.rows.stored_values import StoredFormat
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,8 +43,8 @@ class RowTableCapture:
         self._reported: set[str] = set()
 
     def keep(
-        self, execution: Any, written: CapturedWrite, asked: RowCaptureOptions, started: datetime, run_id: str
-    ) -> dict[str, Any] | None:
+        self, execution: JavaObject, written: CapturedWrite, asked: RowCaptureOptions, started: datetime, run_id: str
+    ) -> dict[str, object] | None:
         facet = self._queries.keep(execution, written, asked, started)
         if facet is None or not asked.writes_tables:
             return facet
@@ -63,17 +64,25 @@ class RowTableCapture:
         return self._spark.sparkContext._jsc is None
 
     def _write(
-        self, execution: Any, facet: Mapping[str, Any], location: str, run_id: str, number: int, sample: float | None
-    ) -> dict[str, Any]:
-        query = plan_classes(gateway_of(self._spark.sparkContext)).new("WrittenQuery", execution.analyzed())
-        plan = query.plan()
-        if plan is None:
+        self,
+        execution: JavaObject,
+        facet: Mapping[str, Any],
+        location: str,
+        run_id: str,
+        number: int,
+        sample: float | None,
+    ) -> PairsEntry:
+        classes = plan_classes(gateway_of(self._spark.sparkContext))
+        query = classes.new("WrittenQuery", execution.analyzed())
+        if query.plan() is None:
             raise RowsError("the command does not show the query that it writes")
+        plan = classes.new("QueryContext", execution.queryExecution()).fix(query.plan())
         names, output = written_rows(self._spark, query, facet)
         unchanged = InputCheck(self._spark, facet)
         result = write_pairs(
             *(self._spark, plan, location, run_id, number, sample, output),
             names=names,
+            stored_format=None if output is None else StoredFormat.of_output(facet["written"]),
             still_holds=unchanged,
             redactor=self._redactor,
         )
@@ -91,7 +100,7 @@ class RowTableCapture:
 
 
 def written_rows(
-    spark: SparkSession, query: Any, facet: Mapping[str, Any]
+    spark: SparkSession, query: JavaObject, facet: Mapping[str, Any]
 ) -> tuple[Sequence[str] | None, DataFrame | None]:
     """The column names as written, and exactly the rows that this run wrote."""
     from pyspark.sql.types import StructField, StructType

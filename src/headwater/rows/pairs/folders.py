@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from headwater.engines.paths import local_path, resolve_path
 from headwater.errors import RowsError
-from headwater.rows.pairs.layout import FORMAT, MARKER_FILE, digest_of
+from headwater.rows.pairs.layout import FORMAT, MARKER_FILE, PRUNED_FILE, digest_of
 from headwater.rows.pairs.reading import read_amounts, read_json
 
 
@@ -48,14 +49,14 @@ def _find_tables(root: Path) -> Iterator[StoredPairTables]:
             continue
         mode, rows, pairs, size = read_amounts(entry)
         yield StoredPairTables(
-            folder.parent.name,
-            int(folder.name),
-            str(folder),
-            mode,
-            datetime.fromtimestamp(marker.stat().st_mtime, UTC),
-            rows,
-            pairs,
-            size,
+            run_id=folder.parent.name,
+            output=int(folder.name),
+            location=str(folder),
+            mode=mode,
+            written=datetime.fromtimestamp(marker.stat().st_mtime, UTC),
+            rows=rows,
+            pairs=pairs,
+            bytes=size,
         )
 
 
@@ -66,11 +67,24 @@ def prune(location: str, older_than: timedelta, *, dry_run: bool = False) -> lis
     if not dry_run:
         for tables in old:
             folder = Path(tables.location)
+            _record_pruned(local_path(location), tables)
             (folder / MARKER_FILE).unlink()  # first, so that half-removed tables are not read
             shutil.rmtree(folder)
             if not any(folder.parent.iterdir()):
                 folder.parent.rmdir()
     return old
+
+
+def _record_pruned(root: Path, tables: StoredPairTables) -> None:
+    line = {
+        "run": tables.run_id,
+        "output": tables.output,
+        "written": tables.written.isoformat(),
+        "rows": tables.rows,
+        "pruned": datetime.now(UTC).isoformat(),
+    }
+    with (root / PRUNED_FILE).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
 
 
 def broken_digests(root: Path, digests: Mapping[str, str]) -> list[str]:

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 FORMAT = "headwater-pairs-1"
 MARKER_FILE = "headwater-pairs.json"
 FILES = "files.json"
+PRUNED_FILE = "headwater-pruned.jsonl"
+"""In the location: a line for each folder of tables that was pruned, so that a lookup can say so."""
 
 OUT_HI, OUT_LO, OWNER = "__hw_out_hi", "__hw_out_lo", "__hw_owner"
 

@@ -23,6 +23,7 @@ from headwater.engines.duckdb import DuckDB, TempTable
 from headwater.engines.paths import escape_globs, parquet_files
 from headwater.engines.sql import INT64_MAX, INT64_MIN, Sql, identifier, identifiers, integers, join_sql, sql
 from headwater.errors import EngineError, EngineFailed, RowsError, SqlInvalid, shorten
+from headwater.rows.column_names import FILE, ROW, free_names
 from headwater.rows.pairs.folders import broken_digests
 from headwater.rows.pairs.layout import (
     FILES,
@@ -364,14 +365,17 @@ class PairTables:
 
 def _read_rows(engine: DuckDB, file: str, path: Path, rows: set[int]) -> Iterator[dict[str, Any]]:
     query = sql(
-        "SELECT * EXCLUDE (file_row_number), file_row_number AS _row "
+        "SELECT * EXCLUDE (file_row_number), file_row_number AS __hw_row "
         "FROM read_parquet({path}, file_row_number = true, hive_partitioning = true) "
         "WHERE {among} ORDER BY file_row_number",
         path=escape_globs([str(path)])[0],
         among=_is_in(engine, "file_row_number", rows),
     )
     records = _map_engine_errors(lambda: list(engine.records(query)))
-    return ({"_file": file, **row} for row in records)
+    for record in records:
+        number = record.pop("__hw_row")
+        file_column, row_column = free_names([FILE, ROW], record)
+        yield {file_column: file, **record, row_column: number}
 
 
 def _is_in(engine: DuckDB, column: str, values: set[int]) -> Sql:

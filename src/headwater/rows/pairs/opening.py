@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from headwater.engines.paths import local_path, require_below, resolve_path
-from headwater.errors import LayoutInvalid, PathNotAllowed, RowsError, shorten
-from headwater.rows.pairs.layout import MARKER_FILE, TableLayout
-from headwater.rows.pairs.reading import read_json, read_layout
+from headwater.errors import EngineError, LayoutInvalid, PathNotAllowed, RowsError, shorten
+from headwater.rows.pairs.layout import MARKER_FILE, PRUNED_FILE, TableLayout
+from headwater.rows.pairs.reading import read_json, read_layout, read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def open_folder(folder: str | Path, roots: LookupRoots) -> OpenTables:
     """The tables in a folder that a user names. It may have been moved since it was written."""
     path = roots.table_folder(local_path(str(folder)))
     if not os.path.isfile(path / MARKER_FILE):
-        raise RowsError(f"there are no pair tables at {shorten(str(folder))}")
+        raise RowsError(f"there are no pair tables at {shorten(str(folder))}{_pruned_text(path, roots)}")
     layout = read_layout(read_json(path / MARKER_FILE))
     return OpenTables(path, replace(layout, location=str(path)))
 
@@ -78,11 +78,29 @@ def open_facet(facet: object, output: int, roots: LookupRoots, run_id: str | Non
     if run_id is not None and path.parent.name.lower() != run_id.lower():
         raise LayoutInvalid("location", "it is not a folder of this run")
     if not os.path.isfile(path / MARKER_FILE):
-        raise RowsError(f"there are no pair tables at {shorten(described.location)}")
+        raise RowsError(f"there are no pair tables at {shorten(described.location)}{_pruned_text(path, roots)}")
     written = read_layout(read_json(path / MARKER_FILE))
     if written.structure != described.structure:
         raise LayoutInvalid("the entry", "the folder that it names holds other tables than it describes")
     return OpenTables(path, replace(written, location=described.location))
+
+
+def _pruned_text(folder: Path, roots: LookupRoots) -> str:
+    """What is recorded of pruned tables that were in this folder."""
+    record = folder.parent.parent / PRUNED_FILE
+    try:
+        roots.table_folder(record.parent)
+        lines = read_lines(record)
+    except (EngineError, RowsError):
+        return ""
+    for line in reversed(lines):
+        if line.get("run") == folder.parent.name and str(line.get("output")) == folder.name:
+            written, pruned = (shorten(str(line.get(name)))[:10] for name in ("written", "pruned"))
+            return (
+                f": those of {written} were pruned on {pruned}, with {line.get('rows')} rows. The run may still be "
+                f"traced in Spark: headwater trace {folder.parent.name}"
+            )
+    return ""
 
 
 def _entry(facet: object, output: int) -> Any:

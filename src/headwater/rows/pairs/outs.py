@@ -8,14 +8,17 @@ again, and describes the output itself, whichever rows a limit chose among equal
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from headwater.rows.backward import MAX_PUSHED_ROWS
+from headwater.jvm import JavaObject
+from headwater.rows.backward import MAX_PUSHED_ROWS, as_stored, has_link_values
+from headwater.rows.column_names import quote_name
 from headwater.rows.identity import id_halves
 from headwater.rows.pairs.agreement import Agreement, compare, compare_sets
 from headwater.rows.pairs.blocks import BlockRows
 from headwater.rows.pairs.layout import OUT_HI, OUT_LO
 from headwater.rows.provenance import RowProvenance
+from headwater.rows.stored_values import StoredFormat
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -23,18 +26,20 @@ if TYPE_CHECKING:
 
 def output_rows_of(
     spark: SparkSession,
-    plan: Any,
+    plan: JavaObject,
     marks: Mapping[int, str],
     output: DataFrame | None,
     names: Sequence[str] | None,
+    stored_format: StoredFormat | None = None,
 ) -> tuple[RowProvenance, OutputRows]:
     """The plan, split in the cheapest way for its output."""
     provenance = RowProvenance(spark, plan, marks)
-    outs = OutputRows(provenance, output, names)
+    outs = OutputRows(provenance, output, names, stored_format)
     if outs.is_small:
         unlimited = RowProvenance(spark, plan, marks, known=True)
-        if unlimited.identity == provenance.identity:
-            return unlimited, OutputRows(unlimited, output, names, selects_rows=True)
+        selected = OutputRows(unlimited, output, names, stored_format, selects_rows=True)
+        if unlimited.identity == provenance.identity and not selected.exceeds_output:
+            return unlimited, selected
     return provenance, outs
 
 
@@ -46,6 +51,7 @@ class OutputRows:
         provenance: RowProvenance,
         output: DataFrame | None,
         names: Sequence[str] | None,
+        stored_format: StoredFormat | None = None,
         selects_rows: bool = False,
     ) -> None:
         self._provenance = provenance
@@ -54,6 +60,10 @@ class OutputRows:
         self._names = names or [column.name for column in provenance.columns]
         self._output, self._unreadable_reason = self._in_plan_order(output)
         self._column_names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
+        self._stored: Sequence[str | None] = [None] * len(provenance.columns)
+        if self._output is not None and stored_format is not None:
+            types = [type for _name, type in self._output.dtypes]
+            self._stored = stored_format.stored_values(provenance.columns, self._names, types, stored_format.options)
         self.names = _unique_names([self._names[place] for place in provenance.identity])
         """The names of the columns that identify a row."""
 
@@ -68,7 +78,7 @@ class OutputRows:
         for name, column in zip(names, columns, strict=True):
             if types.get(name) != column.type:
                 return None, f"{name} was written as {types.get(name)}, and is {column.type} in the plan"
-        return output.select(*map(_quote, names)), ""
+        return output.select(*map(quote_name, names)), ""
 
     @property
     def covers_all(self) -> bool:
@@ -81,7 +91,7 @@ class OutputRows:
         return (
             self._output is not None
             and not block.sources
-            and all(link.result_places is not None for link in block.links)
+            and all(has_link_values(link, self._stored) for link in block.links)
         )
 
     @property
@@ -91,18 +101,31 @@ class OutputRows:
             return False
         return self._output.limit(MAX_PUSHED_ROWS + 1).count() <= MAX_PUSHED_ROWS
 
+    @property
+    def exceeds_output(self) -> bool:
+        """Whether more rows have the output's values than were written: a limit took some of them."""
+        if not self._provenance.exceeds_limit or self._output is None:
+            return False
+        columns, identities = self._identities(self._output)
+        return self._matching_rows(identities, columns).count() > self._output.count()
+
+    def _identities(self, output: DataFrame) -> tuple[list[str], DataFrame]:
+        columns = [self._column_names[place] for place in self._provenance.identity]
+        return columns, output.toDF(*self._column_names).select(*columns).distinct()
+
     def rows(self, below: BlockRows) -> DataFrame:
         """The rows with their identifying columns under internal names, and their carried columns."""
         carried = self._top.columns[len(self._column_names) :]
         if self.reads_output and self._output is not None:
             return self._output.toDF(*self._column_names).select("*", *self._link_columns())
         if self._selects_rows and self._output is not None:
-            columns = [self._column_names[place] for place in self._provenance.identity]
-            identities = self._output.toDF(*self._column_names).select(*columns).distinct()
-            return below.with_numeric_ids(self._provenance.join_result(identities, columns, MAX_PUSHED_ROWS)).select(
-                *columns, *carried
-            )
-        return below.with_numeric_ids(self._top).toDF(*self._column_names, *carried)
+            columns, identities = self._identities(self._output)
+            return below.with_numeric_ids(self._matching_rows(identities, columns)).select(*columns, *carried)
+        rows = below.with_numeric_ids(self._top).toDF(*self._column_names, *carried)
+        return as_stored(rows, self._column_names, self._stored)
+
+    def _matching_rows(self, identities: DataFrame, columns: Sequence[str]) -> DataFrame:
+        return self._provenance.join_result(identities, columns, self._stored, MAX_PUSHED_ROWS)
 
     def _link_columns(self) -> Iterator[Column]:
         """The link columns that a row of the output itself has the values of."""
@@ -142,14 +165,9 @@ class OutputRows:
         return compare(table, (table[OUT_HI], table[OUT_LO]), output, self._halves(output))
 
     def _halves(self, rows: DataFrame) -> tuple[Column, Column]:
-        types = {field.name: field.dataType for field in rows.schema.fields}
         names = [self._column_names[place] for place in self._provenance.identity]
-        hi, lo = id_halves([(rows[name], types[name]) for name in names])
+        hi, lo = id_halves(rows, names, exact=not self._provenance.has_key)
         return hi, lo
-
-
-def _quote(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
 
 
 def _storable(type: str) -> bool:

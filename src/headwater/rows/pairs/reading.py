@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -61,14 +62,14 @@ def read_layout(entry: object) -> TableLayout:
             _number(document[name], name, _MAX_LONG)
     _check_locations(document, location, blocks)
     return TableLayout(
-        location,
-        mode,
-        _sample(document.get("sample"), mode),
-        _identity(document.get("identity")),
-        sources,
-        blocks,
-        _digests(document.get("digests"), blocks),
-        tuple(
+        location=location,
+        mode=mode,
+        sample=_sample(document.get("sample"), mode),
+        identity=_identity(document.get("identity")),
+        sources=sources,
+        blocks=blocks,
+        digests=_digests(document.get("digests"), blocks),
+        notes=tuple(
             _text(note, f"notes[{place}]", _MAX_NOTE_LENGTH, empty=True)
             for place, note in enumerate(_list(document.get("notes", []), "notes", _MAX_NOTES))
         ),
@@ -91,6 +92,19 @@ def read_json(file: Path) -> Any:
         return json.loads(file.read_bytes(), parse_constant=_refuse_constant)
     except (OSError, ValueError, RecursionError) as fault:
         raise RowsError(f"{shorten(str(file))} cannot be read as JSON") from fault
+
+
+def read_lines(file: Path) -> list[Mapping[str, object]]:
+    """The objects of a file of limited size, one in a line; lines that are none are left out."""
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > _MAX_FILE_BYTES:
+        raise RowsError(f"there is no file {shorten(str(file))}")
+    objects: list[Mapping[str, object]] = []
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        with suppress(ValueError, RecursionError):
+            read: object = json.loads(line, parse_constant=_refuse_constant)
+            if isinstance(read, dict):
+                objects.append(read)
+    return objects
 
 
 def read_files(folder: Path, layout: TableLayout) -> dict[int, dict[int, str]]:

@@ -9,6 +9,9 @@ from typing import Any
 
 from headwater.engines.sql import Sql
 from headwater.rows.pairs.lookup import PairTables, SourceRows
+from headwater.rows.verification import Verification
+
+_NOT_TRIED = "the answer is that of pair tables, and no query ran"
 
 
 def tables_document(tables: PairTables, where: str | Sql | None, max_rows: int) -> dict[str, Any]:
@@ -24,6 +27,7 @@ def tables_document(tables: PairTables, where: str | Sql | None, max_rows: int) 
         "count": len(outs),
         "rows": [{**_json_value(out.values), "out_id": out.id} for out in outs[:max_rows]],
         "notes": notes,
+        "verified": Verification("not tried", _NOT_TRIED).to_dict(),
         "sources": [
             _source_document(tables, rows, max_rows) for rows in tables.sources(out.id for out in outs).values()
         ],

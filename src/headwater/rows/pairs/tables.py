@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from headwater.redaction.redactor import Redactor
 from headwater.rows.pairs.facet import PairTable
@@ -15,7 +15,7 @@ from headwater.rows.provenance import PlanSource, RowProvenance
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.jvm import JavaClasses
+    from headwater.jvm import JavaClasses, JavaObject
 
 _PARQUET = {
     "compression": "zstd",
@@ -59,15 +59,15 @@ class PairTableWriter:
         self._root.write(FILES, text)
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
-    def finish(self, entry: dict[str, Any]) -> None:
+    def finish(self, entry: Mapping[str, object]) -> None:
         """Writes the marker file, last: a folder without it is never read."""
         self._root.write(MARKER_FILE, json.dumps(self._redactor.document(entry)))
 
     def remove(self) -> None:
         self._root.remove()
 
-    def _folder(self, path: str) -> Any:
-        context: Any = self._spark.sparkContext._jsc
+    def _folder(self, path: str) -> JavaObject:
+        context: JavaObject = self._spark.sparkContext._jsc
         return self._classes.new("ParquetFolder", context.hadoopConfiguration(), path)
 
 

@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from headwater.jvm import gateway_of
 from headwater.capture.events.row_capture import INTERNAL_JOB_TAG
+from headwater.jvm import JavaObject, gateway_of
 from headwater.redaction.redactor import Redactor
 from headwater.rows.names import NamedSource, name_leaves
 from headwater.rows.pairs.agreement import Agreement
 from headwater.rows.pairs.blocks import BlockRows, WrittenBlock
-from headwater.rows.pairs.facet import facet_entry, invalid_entry
+from headwater.rows.pairs.facet import PairsEntry, facet_entry, invalid_entry
 from headwater.rows.pairs.jvm import pair_classes
 from headwater.rows.pairs.layout import OUT_HI, OWNER, block_folder, link_hash, source_file, source_row
 from headwater.rows.pairs.outs import OutputRows, output_rows_of
 from headwater.rows.pairs.sampling import sample_block, sampling_marks
 from headwater.rows.pairs.tables import PairTableWriter
 from headwater.rows.provenance import Block, RowProvenance
+from headwater.rows.stored_values import StoredFormat
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,12 +37,12 @@ class PairTablesResult:
     """``facet`` is the entry of this output in `cdme.adjointMetadata`; if it has ``invalid``, no tables were stored."""
 
     location: str
-    facet: dict[str, Any]
+    facet: PairsEntry
 
 
 def write_pairs(
     spark: SparkSession,
-    plan: Any,
+    plan: JavaObject,
     location: str,
     run_id: str,
     output_number: int,
@@ -49,12 +50,14 @@ def write_pairs(
     output: DataFrame | None = None,
     *,
     names: Sequence[str] | None = None,
+    stored_format: StoredFormat | None = None,
     still_holds: Callable[[], str | None] = lambda: None,
     redactor: Redactor | None = None,
 ) -> PairTablesResult:
     """``plan`` is the analyzed query below the write, in the JVM. ``output`` are the rows that this run wrote, if they
     can be read back: the tables are compared with them. ``names`` are the column names as written, if they differ from
-    the plan's. ``still_holds`` is called at the end and returns the reason if the tables are invalid.
+    the plan's, and ``stored_format`` says how values were written. ``still_holds`` is called at the end and returns the
+    reason if the tables are invalid.
 
     Tables that do not agree with the output are removed, and the entry says why. An error removes them too.
     """
@@ -63,7 +66,7 @@ def write_pairs(
         tables = PairTableWriter(spark, classes, f"{location.rstrip('/')}/{run_id}/{output_number}", redactor)
         try:
             marks = {} if sample is None else _sample_conditions(spark, plan, sample)
-            provenance, outs = output_rows_of(spark, plan, marks, output, names)
+            provenance, outs = output_rows_of(spark, plan, marks, output, names, stored_format)
             leaves = _name_sources(spark, provenance)
             agreement = _write_blocks(spark, provenance, outs, classes, tables, sample is not None)
             spoiled = agreement.reason if agreement.differs else still_holds()
@@ -92,7 +95,7 @@ def _name_sources(spark: SparkSession, provenance: RowProvenance) -> list[NamedS
     return name_leaves(spark, [provenance.leaf(source.number) for source in provenance.sources])
 
 
-def _sample_conditions(spark: SparkSession, plan: Any, sample: float) -> dict[int, str]:
+def _sample_conditions(spark: SparkSession, plan: JavaObject, sample: float) -> dict[int, str]:
     provenance = RowProvenance(spark, plan)
     return sampling_marks(provenance, _name_sources(spark, provenance), sample)
 
@@ -141,7 +144,7 @@ def _finish(
     tables: PairTableWriter,
     agreement: Agreement,
     sample: float | None,
-) -> dict[str, Any]:
+) -> PairsEntry:
     files = tables.write_files(provenance)
     entry = facet_entry(tables.location, sample, provenance, leaves, outs.stored_names, tables.tables, files, agreement)
     tables.finish(entry)

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from starlette.requests import HTTPConnection
 
@@ -38,6 +39,8 @@ _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _FAILURES_PER_SECOND, _FAILURE_BURST = 1.0, 20.0
 _MAX_AGENT_LENGTH = 300
 _log = logging.getLogger("headwater.server")
+_Arguments = ParamSpec("_Arguments")
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True)
@@ -109,9 +112,11 @@ class Authenticator:
             raise NotAuthenticated()
         return key
 
-    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def call(
+        self, function: Callable[_Arguments, _Answer], *args: _Arguments.args, **options: _Arguments.kwargs
+    ) -> _Answer:
         """Call the store in a thread, because it blocks."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, partial(function, *args, **options))
 
     def forget(self, secret: str) -> None:
         self._cache.pop(_cache_key(PresentedCredential(None, secret)), None)
@@ -126,7 +131,7 @@ class Authenticator:
         expires_at, cached = self._cache.get(name, (0.0, None))
         if cached is not None and now < expires_at:
             return cached
-        key: AccessKey | None = await self.call(self._look_up, credential)
+        key = await self.call(self._look_up, credential)
         if key is None:
             self._cache.pop(name, None)
             self._record_refusal(request)
@@ -144,8 +149,8 @@ class Authenticator:
         return key
 
     def _record_refusal(self, request: HTTPConnection) -> None:
-        stranger = replace(principal_of(request, None).actor, id="unknown", type="anonymous")
-        self._submit(self._refusals.add(stranger))
+        anonymous = replace(principal_of(request, None).actor, id="unknown", type="anonymous")
+        self._submit(self._refusals.add(anonymous))
         if self._flush_timer is None:  # refusals that are only counted are written when the window ends
             self._flush_timer = asyncio.get_running_loop().call_later(WINDOW_SECONDS, self._flush_refusals)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -98,7 +98,7 @@ def _parse_key(body: bytes) -> AccessKeyRequest:
 
 def _refuse_escalation(key: AccessKeyRequest, who: Principal) -> None:
     """Refuse scopes that the caller lacks: no scope implies another, and otherwise `admin` would imply them all."""
-    lacking: list[Any] = [scope for scope in key.scopes if scope not in who.scopes]
+    lacking = [str(scope) for scope in key.scopes if scope not in who.scopes]
     if lacking:
         detail = f"A key cannot grant more than its own rights: {', '.join(lacking)}."
         raise HttpProblem(403, "not_permitted", detail)

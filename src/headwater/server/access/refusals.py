@@ -44,10 +44,10 @@ class RefusalLog:
 
     def flush(self) -> AuditEntries:
         """Return entries for all counted refusals, and begin a new window."""
-        left = {address: actor for address, (actor, count) in self._counts.items() if count}
-        entries = [_entry(*self._counts[address]) for address in left]
+        counted = {address: actor for address, (actor, count) in self._counts.items() if count}
+        entries = [_entry(*self._counts[address]) for address in counted]
         # These entries are also the first of the window that begins.
-        self._counts = {address: (actor, 0) for address, actor in left.items()}
+        self._counts = {address: (actor, 0) for address, actor in counted.items()}
         self._window_end = self._clock() + WINDOW_SECONDS
         return entries
 

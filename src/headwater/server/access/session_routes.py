@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Annotated, Any
+from collections.abc import Iterable
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.requests import HTTPConnection
@@ -14,14 +15,14 @@ from headwater.model.access import Scope
 from headwater.server.access.credentials import CSRF_HEADER, LIFETIME, Authenticator, csrf_token, principal_of
 from headwater.server.access.origin_check import refuse_other_pages
 from headwater.server.access.principal import Principal, current_principal
-from headwater.server.app.openapi_schemas import json_responses, request_body
+from headwater.server.app.openapi_schemas import Schema, json_responses, request_body
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 
 router = APIRouter(tags=["Access"])
 AnyPrincipal = Annotated[Principal, Depends(current_principal)]
 
-_SESSION_SCHEMA = {
+_SESSION_SCHEMA: Schema = {
     "type": "object",
     "required": ["name", "scopes", "namespaces", "key_required", "csrf_token"],
     "properties": {
@@ -37,7 +38,7 @@ _SESSION_SCHEMA = {
 }
 
 
-_LOGIN_SCHEMA = {
+_LOGIN_SCHEMA: Schema = {
     "type": "object",
     "required": ["key"],
     "properties": {"key": {"type": "string", "description": "`hw_…`, as `headwater access add` printed it."}},
@@ -129,7 +130,9 @@ def _session(request: HTTPConnection) -> str | None:
     return authenticator.credential_of(request).session
 
 
-def _session_document(name: str, scopes: Any, namespaces: Any, key_required: bool, token: str | None) -> dict[str, Any]:
+def _session_document(
+    name: str, scopes: Iterable[Scope], namespaces: Iterable[str], key_required: bool, token: str | None
+) -> dict[str, object]:
     return {
         "name": name,
         "scopes": [str(scope) for scope in scopes],

@@ -6,10 +6,10 @@ import multiprocessing
 import signal
 import tempfile
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 from fastapi import FastAPI
 
@@ -18,7 +18,7 @@ from headwater.server import access
 from headwater.server.access.proxies import ForwardedClient, TrustedProxies
 from headwater.server.app import logs, problems
 from headwater.server.app.live_feed import LiveFeed
-from headwater.server.app.openapi_schemas import COMPONENTS, remove_default_validation_errors
+from headwater.server.app.openapi_schemas import COMPONENTS, OpenApiDocument, remove_default_validation_errors
 from headwater.server.app.readiness import ReadinessProbe
 from headwater.server.app.request_bodies import BodyReader
 from headwater.server.app.request_middleware import RequestMiddleware
@@ -35,6 +35,8 @@ from headwater.server.routes import page
 from headwater.server.tasks.tasks import Tasks
 
 PREFIX = "/api/v1"
+_SignalHandler = Callable[[int, FrameType | None], object] | int | None
+"""What the signal module returns: a function, or a constant such as ``SIG_DFL``."""
 _CLOSE_SECONDS = 1.0
 """How long to wait at shutdown for each of: events being stored, and queries being answered."""
 
@@ -76,16 +78,16 @@ def _service(store_url: str, settings: ServerSettings) -> Service:
     )
     workspace = Path(settings.workspace or tempfile.mkdtemp(prefix="headwater-"))
     return Service(
-        store_url,
-        store,
-        settings,
-        threads,
-        BodyReader(settings),
-        ingest,
-        GroupCommit(ingest, settings.writers),
-        Tasks(workspace),
-        LiveFeed(store, threads),
-        ReadinessProbe(store, store_url, threads),
+        store_url=store_url,
+        store=store,
+        settings=settings,
+        threads=threads,
+        body_reader=BodyReader(settings),
+        ingest=ingest,
+        group_commit=GroupCommit(ingest, settings.writers),
+        tasks=Tasks(workspace),
+        feed=LiveFeed(store, threads),
+        readiness=ReadinessProbe(store, store_url, threads),
     )
 
 
@@ -99,7 +101,7 @@ def worker() -> FastAPI:
 def _extend_openapi(app: FastAPI) -> None:
     generate = app.openapi
 
-    def openapi() -> dict[str, Any]:
+    def openapi() -> OpenApiDocument:
         if app.openapi_schema is None:
             document = generate()
             document.setdefault("components", {}).setdefault("schemas", {}).update(COMPONENTS)
@@ -136,7 +138,7 @@ def _drain_on_signal(service: Service) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         previous = signal.getsignal(number)
 
-        def handle(received: int, frame: Any, previous: Any = previous) -> None:
+        def handle(received: int, frame: FrameType | None, previous: _SignalHandler = previous) -> None:
             service.drain()
             if callable(previous):
                 previous(received, frame)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from headwater.server.app.problems import HttpProblem, problem_response
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGI3Application
 
 _MAX_HEAD_BYTES = 64 * 1024
 _MAX_HEAD_SECONDS = 10.0
@@ -66,7 +69,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._in_head, self._head_bytes = True, 0
         super().on_response_complete()
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._answering = cycle
         super()._start_asgi_task(cycle, app)
 

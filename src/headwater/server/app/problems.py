@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import TypeVar
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -23,13 +23,14 @@ from headwater.server.app.responses import encode_json
 _log = logging.getLogger("headwater.server")
 MEDIA_TYPE = "application/problem+json"
 _MAX_FAULTS = 20
+_T = TypeVar("_T")
 
 
 class HttpProblem(Exception):
     """An error response, raised anywhere below a route. ``more`` are members besides the standard ones."""
 
     def __init__(
-        self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, **more: Any
+        self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, **more: object
     ) -> None:
         super().__init__(detail)
         self.status = status
@@ -100,18 +101,19 @@ def problem_of(error: errors.HeadwaterError) -> HttpProblem:
     return HttpProblem(status, code_of(type(error)), detail, headers, **_extra_members(error, status))
 
 
-def _extra_members(error: errors.HeadwaterError, status: int) -> dict[str, Any]:
+def _extra_members(error: errors.HeadwaterError, status: int) -> dict[str, object]:
     """Return members that a program would otherwise have to parse from the detail.
 
     ``about`` has the attributes of the error, where its message leaves the server too.
     """
     if members := _members(error):
         return members
-    about = {} if status >= 500 or _by_nearest_class(type(error), _PUBLIC_DETAILS) else vars(error)
+    public = _by_nearest_class(type(error), _PUBLIC_DETAILS)
+    about = {} if status >= 500 or public else vars(error)
     return {"about": about} if about else {}
 
 
-def _members(error: errors.HeadwaterError) -> dict[str, Any]:
+def _members(error: errors.HeadwaterError) -> dict[str, object]:
     if isinstance(error, errors.EventRefused):
         return {"path": error.path, "reason": error.reason}
     if isinstance(error, errors.ConditionRefused):
@@ -123,8 +125,9 @@ def _members(error: errors.HeadwaterError) -> dict[str, Any]:
     return {}
 
 
-def _by_nearest_class(kind: type, table: Mapping[type[errors.HeadwaterError], Any]) -> Any:
-    return next((table[base] for base in kind.__mro__ if base in table), None)
+def _by_nearest_class(kind: type[errors.HeadwaterError], table: Mapping[type[errors.HeadwaterError], _T]) -> _T | None:
+    bases = (base for base in kind.__mro__ if issubclass(base, errors.HeadwaterError))
+    return next((table[base] for base in bases if base in table), None)
 
 
 def problem_response(problem: HttpProblem, instance: str, request_id: str) -> Response:

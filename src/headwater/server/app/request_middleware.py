@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import MutableMapping
-from typing import Any
 from urllib.parse import unquote_to_bytes
 from uuid import uuid4
 
@@ -142,6 +140,6 @@ class _RequestScope:
         )  # fmt: skip
 
 
-def _route(scope: MutableMapping[str, Any]) -> str | None:
+def _route(scope: Scope) -> str | None:
     """Return the path pattern: with names in it, each dataset would be a time series of its own."""
     return getattr(scope.get("route"), "path_format", None)

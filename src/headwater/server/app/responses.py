@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from fastapi import Response
 
@@ -12,7 +11,7 @@ from headwater.model.plain import plain
 _ENCODE = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
-def encode_json(value: Any) -> bytes:
+def encode_json(value: object) -> bytes:
     """Encode as ASCII: facets may contain what UTF-8 cannot, such as half of a surrogate pair."""
     return _ENCODE(value).encode()
 
@@ -20,5 +19,5 @@ def encode_json(value: Any) -> bytes:
 class JsonResponse(Response):
     media_type = "application/json"
 
-    def render(self, content: Any) -> bytes:
+    def render(self, content: object) -> bytes:
         return encode_json(plain(content))

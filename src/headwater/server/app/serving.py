@@ -14,6 +14,7 @@ from headwater.server.app import logs
 from headwater.server.app.settings import ServerSettings
 from headwater.server.app.shutdown import exit_despite_threads
 from headwater.server.ingest.writer_supervisor import WriterSupervisor, is_possible
+from headwater.store.engine.database import is_embedded
 
 _DRAIN_SECONDS = 5
 """For open requests; those not answered by then are never acknowledged. Together with what is closed afterwards
@@ -51,7 +52,7 @@ def _serve(store_url: str, settings: ServerSettings) -> None:
 
 
 def _refuse_workers_on_sqlite(store_url: str, settings: ServerSettings) -> None:
-    if settings.workers > 1 and not store_url.startswith("postgres"):
+    if settings.workers > 1 and is_embedded(store_url):
         raise StoreError("Several workers need PostgreSQL: with SQLite one process is faster. Omit --workers.")
 
 

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
 
 SETTINGS_VARIABLE = "HEADWATER_SERVER"
 """The variable that passes the settings to worker processes."""
@@ -68,9 +67,8 @@ class ServerSettings:
 
 
 def settings_from_environment() -> tuple[str, ServerSettings]:
-    settings: dict[str, Any] = json.loads(os.environ[SETTINGS_VARIABLE])
+    settings = json.loads(os.environ[SETTINGS_VARIABLE])
     known = {field.name for field in fields(ServerSettings)}
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
-    }
-    return settings["store_url"], ServerSettings(**{name: value for name, value in values.items() if name in known})
+    values = {name: value for name, value in settings.items() if name in known}
+    values.update({name: tuple(value) for name, value in values.items() if isinstance(value, list)})
+    return settings["store_url"], ServerSettings(**values)

@@ -2,6 +2,9 @@
 
 Two threads take turns, so that one batch is parsed while the other waits for the disk. A thread per request would share
 commits as well, but a dozen threads that parse events at once would starve queries.
+
+A large event is a batch of its own, and only one of the threads takes such a batch: the other one is free for the small
+events, which overtake the large ones that wait.
 """
 
 from __future__ import annotations
@@ -14,18 +17,20 @@ from threading import Condition, Thread
 
 from headwater.model.answers import Receipt
 from headwater.server.app.metrics import EVENTS
-from headwater.server.ingest.local_ingest import Ingest, IngestResult, ReceivedBody, is_refusal
+from headwater.server.ingest.local_ingest import LARGE_BYTES, Ingest, IngestResult, ReceivedBody, is_refusal
 
 _MAX_EVENTS = 128
 _MAX_BYTES = 8 * 2**20
-_LARGE_BYTES = 100_000
-"""Larger events get a batch of their own: parsing one takes long, and the other thread handles small ones meanwhile."""
 
 
 @dataclass(slots=True)
 class _PendingEvent:
     body: ReceivedBody
     receipt: asyncio.Future[Receipt]
+
+    @property
+    def is_large(self) -> bool:
+        return len(self.body.content) > LARGE_BYTES
 
 
 class GroupCommit:
@@ -34,6 +39,8 @@ class GroupCommit:
         self._waiting: deque[_PendingEvent] = deque()
         self._changed = Condition()
         self._closing = False
+        self._has_large_batch = False
+        """A thread is at work on a large event."""
         self._threads = [Thread(target=self._run, name=f"ingest {number}", daemon=True) for number in range(threads)]
         for thread in self._threads:
             thread.start()
@@ -63,21 +70,31 @@ class GroupCommit:
                 results = [error] * len(batch)
             # A batch belongs to one event loop and is resolved in one call: waking the loop costs more than a result.
             batch[0].receipt.get_loop().call_soon_threadsafe(_resolve, batch, results)
+            if batch[0].is_large:
+                with self._changed:
+                    self._has_large_batch = False
+                    self._changed.notify()
 
     def _next_batch(self) -> list[_PendingEvent]:
-        """Wait for events; the batch is empty only at shutdown."""
-        batch: list[_PendingEvent] = []
-        size = 0
+        """Wait for events that this thread may take; the batch is empty only at shutdown. Large events that wait then
+        are left to the thread that is at work on one."""
         with self._changed:
-            while not self._waiting and not self._closing:
+            while not (batch := self._take()) and not self._closing:
                 self._changed.wait()
-            while self._waiting and len(batch) < _MAX_EVENTS and size < _MAX_BYTES:
-                if batch and len(self._waiting[0].body.content) > _LARGE_BYTES:
-                    break
-                batch.append(self._waiting.popleft())
-                size += len(batch[-1].body.content)
-                if size > _LARGE_BYTES and len(batch) == 1:
-                    break
+        return batch
+
+    def _take(self) -> list[_PendingEvent]:
+        if self._waiting and self._waiting[0].is_large and not self._has_large_batch:
+            self._has_large_batch = True
+            return [self._waiting.popleft()]
+        batch: list[_PendingEvent] = []
+        overtaken: list[_PendingEvent] = []
+        size = 0
+        while self._waiting and len(batch) < _MAX_EVENTS and size < _MAX_BYTES:
+            event = self._waiting.popleft()
+            (overtaken if event.is_large else batch).append(event)
+            size += 0 if event.is_large else len(event.body.content)
+        self._waiting.extendleft(reversed(overtaken))
         return batch
 
 

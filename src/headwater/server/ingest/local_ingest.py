@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Protocol
 
 from headwater.errors import EventRefused, HeadwaterError, NamespaceRefused
@@ -14,6 +16,11 @@ from headwater.model.audit import Actor
 from headwater.store.access.visibility import Visibility
 from headwater.store.fold.shared_commits import Submission
 from headwater.store.store import Store
+
+LARGE_BYTES = 100_000
+"""Bodies above this size are read and stored one at a time: both take long, and each would slow down the other."""
+_PORTION_EVENTS = 500
+_PORTION_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ class Ingest(Protocol):
         """Store bodies of one event each. An invalid event does not affect the others."""
 
     def batch(self, body: ReceivedBody) -> BatchResult:
-        """Store a body with a list of events: all that are valid, together."""
+        """Store a body with a list of events: all that are valid. Several transactions may store them."""
 
 
 class LocalIngest:
@@ -53,22 +60,30 @@ class LocalIngest:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._large = Lock()
 
     def events(self, bodies: Sequence[ReceivedBody]) -> list[IngestResult]:
-        submissions = [self._submission(body) for body in bodies]
-        self._store.store_all([item for item in submissions if isinstance(item, Submission)])
+        is_large = any(len(body.content) > LARGE_BYTES for body in bodies)
+        with self._large if is_large else nullcontext():
+            submissions = [self._submission(body) for body in bodies]
+            self._store.store_all([item for item in submissions if isinstance(item, Submission)])
         return [_result_of(item) if isinstance(item, Submission) else item for item in submissions]
 
     def batch(self, body: ReceivedBody) -> BatchResult:
+        with self._large if len(body.content) > LARGE_BYTES else nullcontext():
+            return self._batch(body)
+
+    def _batch(self, body: ReceivedBody) -> BatchResult:
         parsed = read_events(body.content)
         result = BatchResult(len(parsed))
         result.refused += [(index, str(item)) for index, item in enumerate(parsed) if isinstance(item, EventRefused)]
         events = [(index, item) for index, item in enumerate(parsed) if isinstance(item, Event)]
         store = self._store.visible_to(body.visibility)
-        try:
-            result.receipts += store.take([event for _, event in events], actor=body.actor)
-        except NamespaceRefused:
-            self._one_by_one(store, events, body.actor, result)
+        for portion in event_portions(events):
+            try:
+                result.receipts += store.take([event for _, event in portion], actor=body.actor)
+            except NamespaceRefused:
+                self._one_by_one(store, portion, body.actor, result)
         result.refused.sort()
         return result
 
@@ -84,6 +99,20 @@ class LocalIngest:
             return self._store.visible_to(body.visibility).submission([read_event(body.content)], actor=body.actor)
         except Exception as error:  # any error is reported to the sender of this event
             return error
+
+
+def event_portions(events: Sequence[tuple[int, Event]]) -> Iterator[list[tuple[int, Event]]]:
+    """Events that one transaction stores, while other writers wait."""
+    portion: list[tuple[int, Event]] = []
+    size = 0
+    for index, event in events:
+        if portion and (len(portion) == _PORTION_EVENTS or size + len(event.body) > _PORTION_BYTES):
+            yield portion
+            portion, size = [], 0
+        portion.append((index, event))
+        size += len(event.body)
+    if portion:
+        yield portion
 
 
 def _result_of(submission: Submission) -> IngestResult:

@@ -1,10 +1,10 @@
-"""What Marquez's clients ask for, at the addresses where they ask for it."""
+"""Routes of Marquez's read API, at the paths that its clients use."""
 
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Annotated, Literal, TypedDict
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
@@ -13,11 +13,12 @@ from headwater.model.answers import DatasetDetail, Version
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import Match, NamespaceSummary
 from headwater.model.plain import plain
-from headwater.server.app.openapi_schemas import Schema, json_responses
+from headwater.server.app.openapi_schemas import Responses, Schema, json_responses
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, Reader, Service
 from headwater.server.marquez import schemas, shapes
+from headwater.server.marquez.shapes import Graph, Shape
 from headwater.server.routes.parameters import MAX_RESULTS, Moment, Segment
 from headwater.store.query.pages import Pages
 from headwater.store.store import Store
@@ -30,11 +31,11 @@ Depth = Annotated[int, Query(ge=1, le=100, description="Number of hops, from dat
 NodeId = Annotated[str, Query(alias="nodeId", max_length=100_000)]
 
 
-def _one(schema: Schema) -> dict[int | str, dict[str, Any]]:
+def _one(schema: Schema) -> Responses:
     return json_responses(schema, 200, 400, 404)
 
 
-def _listed(name: str, item: Schema, *problems: int, counted: bool = False) -> dict[int | str, dict[str, Any]]:
+def _listed(name: str, item: Schema, *problems: int, counted: bool = False) -> Responses:
     return json_responses(schemas.page(name, item, counted=counted), 200, 422, *problems)
 
 
@@ -45,7 +46,7 @@ def _listed(name: str, item: Schema, *problems: int, counted: bool = False) -> d
 async def namespaces(service: CurrentService, who: Reader, limit: Amount = 100, offset: Offset = 0) -> Response:
     """Namespaces, by name."""
     result = await service.call(service.store_for(who).pages.namespaces)
-    return JsonResponse({"namespaces": [shapes.namespace(one) for one in result[offset : offset + limit]]})
+    return JsonResponse({"namespaces": [shapes.namespace(summary) for summary in result[offset : offset + limit]]})
 
 
 @router.get("/namespaces/{namespace:name}", responses=_one(schemas.NAMESPACE))
@@ -55,9 +56,9 @@ async def namespace(service: CurrentService, who: Reader, namespace: Segment) ->
 
 
 def _namespace(store: Store, name: str) -> NamespaceSummary:
-    for one in store.pages.namespaces():
-        if one.name == name:
-            return one
+    for summary in store.pages.namespaces():
+        if summary.name == name:
+            return summary
     raise HttpProblem(404, "unknown_namespace", "No such namespace.")
 
 
@@ -72,11 +73,11 @@ async def datasets(
 ) -> Response:
     """The datasets of a namespace."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         total = _namespace(store, namespace).datasets
         result = store.datasets(namespace=namespace, limit=offset + limit)[offset:]
-        details = [shapes.dataset_detail(store.dataset(one.dataset)) for one in result]
+        details = [shapes.dataset_detail(store.dataset(summary.dataset)) for summary in result]
         return {"datasets": details, "totalCount": total}
 
     return await service.respond(query)
@@ -97,9 +98,9 @@ async def dataset(service: CurrentService, who: Reader, namespace: Segment, name
 async def versions(
     service: CurrentService, who: Reader, namespace: Segment, name: Segment, limit: Amount = 100, offset: Offset = 0
 ) -> Response:
-    """What was made of a dataset, the newest first; of the latest hundred."""
+    """The latest hundred versions of a dataset, newest first."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         detail = store.dataset(Dataset(namespace, name))
         result = _versions(store, detail, detail.versions[offset : offset + limit])
@@ -108,9 +109,9 @@ async def versions(
     return await service.respond(query)
 
 
-def _versions(store: Store, detail: DatasetDetail, listed: Sequence[Version]) -> list[dict[str, Any]]:
+def _versions(store: Store, detail: DatasetDetail, listed: Sequence[Version]) -> list[Shape]:
     facets_of_versions = store.pages.version_facets(detail.summary.dataset, listed)
-    return [shapes.version(detail, one, facets) for one, facets in zip(listed, facets_of_versions, strict=True)]
+    return [shapes.version(detail, version, facets) for version, facets in zip(listed, facets_of_versions, strict=True)]
 
 
 @router.get(
@@ -121,12 +122,12 @@ async def version(
 ) -> Response:
     """One version of a dataset."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         detail = store.dataset(Dataset(namespace, name))
-        for one in detail.versions:
-            if shapes.version_id(detail.summary.dataset, one) == version:
-                return _versions(store, detail, [one])[0]
+        for candidate in detail.versions:
+            if shapes.version_id(detail.summary.dataset, candidate) == version:
+                return _versions(store, detail, [candidate])[0]
         raise HttpProblem(404, "unknown_version", "The dataset has no such version.")
 
     return await service.respond(query)
@@ -138,11 +139,11 @@ async def jobs(
 ) -> Response:
     """The jobs of a namespace."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         pages = service.store_for(who).pages
         total = _namespace(service.store_for(who), namespace).jobs
         result = pages.jobs(namespace, limit=limit, offset=offset).items
-        details = [pages.job(one.job) for one in result]
+        details = [pages.job(summary.job) for summary in result]
         versions = pages.run_versions([run.run_id for detail in details for run in detail.runs])
         return {"jobs": [shapes.job(detail, versions) for detail in details], "totalCount": total}
 
@@ -153,7 +154,7 @@ async def jobs(
 async def job(service: CurrentService, who: Reader, namespace: Segment, name: Segment) -> Response:
     """One job."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         pages = service.store_for(who).pages
         detail = pages.job(Job(namespace, name))
         return shapes.job(detail, pages.run_versions([run.run_id for run in detail.runs]))
@@ -168,14 +169,14 @@ async def job(service: CurrentService, who: Reader, namespace: Segment, name: Se
 async def job_runs(
     service: CurrentService, who: Reader, namespace: Segment, name: Segment, limit: Amount = 100, offset: Offset = 0
 ) -> Response:
-    """The runs of a job, the newest first."""
+    """The runs of a job, newest first."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         store.pages.job(Job(namespace, name))
         result = store.runs(job=name, namespace=namespace, limit=offset + limit)[offset:]
-        versions = store.pages.run_versions([one.run_id for one in result])
-        return {"runs": [shapes.run(one, versions=versions.get(one.run_id)) for one in result]}
+        versions = store.pages.run_versions([run.run_id for run in result])
+        return {"runs": [shapes.run(run, versions=versions.get(run.run_id)) for run in result]}
 
     return await service.respond(query)
 
@@ -184,7 +185,7 @@ async def job_runs(
 async def run(service: CurrentService, who: Reader, run_id: Segment) -> Response:
     """One run."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         detail = store.run(run_id)
         return shapes.run_detail(detail, store.pages.run_versions([run_id]).get(run_id))
@@ -196,7 +197,7 @@ async def run(service: CurrentService, who: Reader, run_id: Segment) -> Response
 async def run_facets(
     service: CurrentService, who: Reader, run_id: Segment, type: Annotated[Literal["run", "job"], Query()]
 ) -> Response:
-    """The facets of a run, or those of its job that came with it."""
+    """The facets of a run, or those of its job in that run."""
     detail = await service.call(service.store_for(who).run, run_id)
     return JsonResponse({"runId": run_id, "facets": detail.run_facets if type == "run" else detail.job_facets})
 
@@ -207,7 +208,7 @@ async def run_facets(
 def _node(text: str, *kinds: str) -> tuple[str, str]:
     kind, mark, named = text.partition(":")
     if kind not in kinds or not mark or ":" not in named:
-        forms = ", ".join(f"{one}:namespace:name{':field' if one == 'datasetField' else ''}" for one in kinds)
+        forms = ", ".join(f"{kind}:namespace:name{':field' if kind == 'datasetField' else ''}" for kind in kinds)
         raise HttpProblem(400, "node_id_invalid", f"Invalid node id. Forms: {forms}.")
     return kind, named
 
@@ -217,10 +218,10 @@ async def lineage(service: CurrentService, who: Reader, node_id: NodeId, depth: 
     """The graph around a dataset or a job."""
     kind, named = _node(node_id, "dataset", "job")
 
-    def query() -> dict[str, Any]:
+    def query() -> Graph:
         pages = service.store_for(who).pages
         result = pages.around(kind, named, depth)
-        return shapes.graph(result, pages.job_uses([one.job for one in result.jobs]))
+        return shapes.graph(result, pages.job_uses([summary.job for summary in result.jobs]))
 
     return await service.respond(query)
 
@@ -233,10 +234,10 @@ async def column_lineage(
     depth: Depth = 20,
     with_downstream: Annotated[bool, Query(alias="withDownstream")] = False,
 ) -> Response:
-    """The columns that a column, or each column of a dataset or of what a job writes, comes from."""
+    """The source columns of a column, or of each column of a dataset or of the outputs of a job."""
     kind, named = _node(node_id, "dataset", "datasetField", "job")
-    ask = service.store_for(who).pages.around_columns
-    result = await service.call(ask, kind, named, depth, downstream=with_downstream)
+    around_columns = service.store_for(who).pages.around_columns
+    result = await service.call(around_columns, kind, named, depth, downstream=with_downstream)
     return await service.respond(shapes.column_graph, result)
 
 
@@ -250,9 +251,9 @@ async def search(
     limit: Amount = 10,
     namespace: Annotated[str | None, Query(max_length=10_000)] = None,
 ) -> Response:
-    """Datasets and jobs whose names hold what is looked for. Our own `/find` also finds what is nearly so."""
+    """Datasets and jobs whose names contain the text. `/find` also tolerates typos."""
 
-    def query() -> list[dict[str, Any]]:
+    def query() -> list[_SearchResult]:
         store = service.store_for(who)
         hits = store.pages.find(q, kind=filter.lower() if filter else None, limit=MAX_RESULTS).items
         near = [hit for hit in hits if hit.match is not Match.FUZZY and namespace in (None, hit.endpoint.namespace)]
@@ -262,7 +263,15 @@ async def search(
     return JsonResponse({"totalCount": len(results), "results": results})
 
 
-def _result(store: Store, endpoint: Dataset | Job) -> dict[str, Any]:
+class _SearchResult(TypedDict):
+    type: str
+    name: str
+    updatedAt: str | None
+    namespace: str
+    nodeId: str
+
+
+def _result(store: Store, endpoint: Dataset | Job) -> _SearchResult:
     summary = store.pages.job(endpoint).summary if isinstance(endpoint, Job) else store.dataset(endpoint).summary
     return {
         "type": "JOB" if isinstance(endpoint, Job) else "DATASET",
@@ -273,7 +282,7 @@ def _result(store: Store, endpoint: Dataset | Job) -> dict[str, Any]:
     }
 
 
-def _by(sort: str) -> Any:
+def _by(sort: str) -> Callable[[_SearchResult], tuple[str, str]]:
     if sort.lower() == "name":
         return lambda result: (result["name"], result["namespace"])
     return lambda result: (result["updatedAt"] or "", result["name"])
@@ -289,7 +298,7 @@ async def events(
     limit: Annotated[int, Query(ge=0, le=100)] = 100,
     offset: Offset = 0,
 ) -> Response:
-    """Events whole, by their own times."""
+    """Whole events, ordered by event time."""
     pages = service.store_for(who).pages
     total, portions = await service.call(
         pages.events_between,
@@ -303,7 +312,7 @@ async def events(
 
 
 async def _events(service: Service, pages: Pages, total: int, portions: list[list[int]]) -> AsyncIterator[bytes]:
-    """Portion by portion and as they were received: a hundred events of 20 MB are never in memory together."""
+    """Stream the bodies unchanged, a few at a time: a hundred events of 20 MB are never in memory together."""
     before = b'{"events":['
     for numbers in portions:
         bodies = [body.removeprefix(BOM_UTF8) for body in await service.call(pages.event_bodies, numbers)]

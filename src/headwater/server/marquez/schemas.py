@@ -1,8 +1,6 @@
-"""Marquez's shapes as schemas: what `shapes.py` makes, member by member."""
+"""JSON schemas of Marquez's answers, as `shapes.py` builds them."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from headwater.server.app.document_schemas import (
     BOOLEAN,
@@ -26,7 +24,7 @@ _TEXT_OR_NULL = nullable(STRING)
 
 
 def _named(name: str, schema: Schema) -> Schema:
-    """Beside our own classes, some of which are called the same."""
+    """Register a schema under the prefix Marquez: some of Headwater's own classes have the same name."""
     COMPONENTS[f"Marquez{name}"] = schema
     return {"$ref": f"#/components/schemas/Marquez{name}"}
 
@@ -137,8 +135,8 @@ def _node(kind: str, data: Schema) -> Schema:
     return closed_object(id=STRING, type={"const": kind}, data=data, inEdges=_EDGES, outEdges=_EDGES)
 
 
-NODE = {"anyOf": [_node("DATASET", DATASET), _node("JOB", JOB)]}
-_HOW = {"transformationDescription": _TEXT_OR_NULL, "transformationType": _TEXT_OR_NULL}
+NODE: Schema = {"anyOf": [_node("DATASET", DATASET), _node("JOB", JOB)]}
+_HOW: dict[str, Schema] = {"transformationDescription": _TEXT_OR_NULL, "transformationType": _TEXT_OR_NULL}
 _INPUT = closed_object(namespace=STRING, dataset=STRING, datasetVersion=_NOTHING, field=STRING, **_HOW)
 COLUMN_NODE = _node(
     "DATASET_FIELD",
@@ -153,8 +151,8 @@ RESULT = closed_object(
 
 
 def page(name: str, item: Schema, *, counted: bool = False) -> Schema:
-    """A list as Marquez has it: under its own name, some of them with how many there are in all."""
-    members: dict[str, Any] = {name: array_of(item)}
+    """Return the schema of a list as Marquez has it: under a name of its own, and with the total if ``counted``."""
+    members = {name: array_of(item)}
     return closed_object(**members, totalCount=INTEGER) if counted else closed_object(**members)
 
 

@@ -1,7 +1,7 @@
 """Answers in Marquez's shapes.
 
-What it has and we have not is filled with the nearest thing we know: a version's id is made of its place in the
-dataset's history, a job's `createdAt` is when it was last heard of.
+Members that Headwater does not know have the nearest equivalent: the id of a version is derived from its place in the
+dataset's history, and `createdAt` of a job is when it was last seen.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from headwater.formats.openlineage.describe import tag_names
@@ -20,7 +19,8 @@ from headwater.model.plain import plain
 from headwater.model.runs import DatasetUse, Facets, Run, RunState
 from headwater.model.versions import RunVersions, VersionOf
 
-Shape = dict[str, Any]
+Shape = dict[str, object]
+Graph = dict[str, list[Shape]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STATES = {
     RunState.UNKNOWN: "NEW",
@@ -45,12 +45,12 @@ def namespace(summary: NamespaceSummary) -> Shape:
     }
 
 
-def _facet(facets: Facets, name: str) -> Mapping[str, Any]:
+def _facet(facets: Facets, name: str) -> Mapping[str, object]:
     result = facets.get(name)
     return result if isinstance(result, Mapping) else {}
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
@@ -89,7 +89,7 @@ def dataset_detail(detail: DatasetDetail) -> Shape:
     return dataset(sketch, detail.versions)
 
 
-def _fields(fields: Any) -> list[Shape]:
+def _fields(fields: object) -> list[Shape]:
     listed = fields if isinstance(fields, list) else []
     return [
         {"name": field["name"], "type": field.get("type"), "tags": [], "description": field.get("description")}
@@ -106,31 +106,31 @@ def _made_id(*parts: str | None) -> str:
     return str(uuid5(NAMESPACE_URL, repr(parts)))
 
 
-def version(detail: DatasetDetail, one: Version, facets: Facets) -> Shape:
+def version(detail: DatasetDetail, version: Version, facets: Facets) -> Shape:
     """``facets`` are those of this version."""
     whole = dataset_detail(detail)
-    number = version_id(detail.summary.dataset, one)
+    number = version_id(detail.summary.dataset, version)
     fields: list[Shape] = [
-        {"name": f.name, "type": f.type, "tags": [], "description": f.description} for f in one.schema or ()
+        {"name": f.name, "type": f.type, "tags": [], "description": f.description} for f in version.schema or ()
     ]
     return {
         **{name: whole[name] for name in ("type", "name", "physicalName", "namespace")},
         "sourceName": _text(_facet(facets, "dataSource").get("name")) or whole["sourceName"],
         "tags": tag_names(facets),
         "id": {**_identity(detail.summary.dataset), "version": number},
-        "createdAt": plain(one.written_at),
+        "createdAt": plain(version.written_at),
         "version": number,
         "fields": fields,
         "description": _text(_facet(facets, "documentation").get("description")),
         "lifecycleState": _text(_facet(facets, "lifecycleStateChange").get("lifecycleStateChange")),
-        "createdByRun": {"id": one.run_id} if one.run_id is not None else None,
+        "createdByRun": {"id": version.run_id} if version.run_id is not None else None,
         "facets": plain(facets),
     }
 
 
 def job(detail: JobDetail, versions: Mapping[str, RunVersions]) -> Shape:
     """``versions`` are those of its runs, by run id."""
-    runs = [run(one, versions=versions.get(one.run_id)) for one in detail.runs]
+    runs = [run(job_run, versions=versions.get(job_run.run_id)) for job_run in detail.runs]
     return _job(detail.summary, detail.facets, detail.inputs, detail.outputs, runs)
 
 
@@ -148,7 +148,7 @@ def _job(
         "createdAt": plain(summary.last_seen),
         "updatedAt": plain(summary.last_seen),
         "namespace": summary.job.namespace,
-        "inputs": [_identity(one) for one in inputs],
+        "inputs": [_identity(input) for input in inputs],
         "outputs": [_identity(output) for output in outputs],
         "location": _text(_facet(facets, "sourceCodeLocation").get("url")),
         "description": _text(_facet(facets, "documentation").get("description")),
@@ -166,29 +166,29 @@ def run_detail(detail: RunDetail, versions: RunVersions | None) -> Shape:
 
 
 def run(
-    one: Run,
+    run: Run,
     facets: Facets | None = None,
     versions: RunVersions | None = None,
     uses: tuple[Iterable[DatasetUse], Iterable[DatasetUse]] = ((), ()),
 ) -> Shape:
     """``uses`` are the inputs and outputs with the run's facets about them, if they were looked up."""
-    used = versions or RunVersions()
-    took = one.ended_at - one.started_at if one.started_at is not None and one.ended_at is not None else None
-    began = one.started_at or one.last_event_at
+    used_versions = versions or RunVersions()
+    duration = run.ended_at - run.started_at if run.started_at is not None and run.ended_at is not None else None
+    created = run.started_at or run.last_event_at
     return {
-        "id": one.run_id,
-        "createdAt": plain(began),
-        "updatedAt": plain(one.last_event_at),
-        "nominalStartTime": plain(one.nominal_start),
-        "nominalEndTime": plain(one.nominal_end),
-        "state": _STATES[one.state],
-        "startedAt": plain(one.started_at),
-        "endedAt": plain(one.ended_at),
-        "durationMs": None if took is None else round(took.total_seconds() * 1000),
+        "id": run.run_id,
+        "createdAt": plain(created),
+        "updatedAt": plain(run.last_event_at),
+        "nominalStartTime": plain(run.nominal_start),
+        "nominalEndTime": plain(run.nominal_end),
+        "state": _STATES[run.state],
+        "startedAt": plain(run.started_at),
+        "endedAt": plain(run.ended_at),
+        "durationMs": None if duration is None else round(duration.total_seconds() * 1000),
         "args": {},
-        "jobVersion": {**_identity(one.job), "version": _made_id(one.job.namespace, one.job.name)},
-        "inputDatasetVersions": _versions_used(used.inputs, uses[0]),
-        "outputDatasetVersions": _versions_used(used.outputs, uses[1]),
+        "jobVersion": {**_identity(run.job), "version": _made_id(run.job.namespace, run.job.name)},
+        "inputDatasetVersions": _versions_used(used_versions.inputs, uses[0]),
+        "outputDatasetVersions": _versions_used(used_versions.outputs, uses[1]),
         "facets": plain(facets or {}),
     }
 
@@ -197,10 +197,10 @@ def _versions_used(versions: Iterable[VersionOf], uses: Iterable[DatasetUse]) ->
     facets_by_dataset = {use.dataset: plain(use.io_facets) for use in uses}
     return [
         {
-            "datasetVersionId": {**_identity(one.dataset), "version": version_id(one.dataset, one)},
-            "facets": facets_by_dataset.get(one.dataset, {}),
+            "datasetVersionId": {**_identity(used.dataset), "version": version_id(used.dataset, used)},
+            "facets": facets_by_dataset.get(used.dataset, {}),
         }
-        for one in versions
+        for used in versions
     ]
 
 
@@ -213,16 +213,16 @@ def node_id(named: Endpoint, column: str | None = None) -> str:
     return f"{'job' if isinstance(named, Job) else 'dataset'}:{named.namespace}:{named.name}"
 
 
-def graph(around: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Shape:
+def graph(around: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Graph:
     """Datasets and jobs. Without a known job between two datasets, the edge is direct.
 
-    ``uses``: what the latest run of each job read and wrote; of a job that never ran it is what it was declared to.
+    ``uses``: the inputs and outputs of the latest run of each job; of a job that never ran, the declared ones.
     """
     pairs: list[tuple[str, str]] = []
     for flow in around.flows:
         ends = (node_id(flow.upstream), node_id(flow.downstream))
         between = [ends] if flow.job is None else [(ends[0], node_id(flow.job)), (node_id(flow.job), ends[1])]
-        pairs += [pair for pair in between if pair[0] != pair[1]]  # where the job itself is the end of a flow
+        pairs += [pair for pair in between if pair[0] != pair[1]]  # not if the job itself is an end of the flow
     nodes = [(node_id(sketch.dataset), "DATASET", dataset(sketch)) for sketch in around.datasets]
     for summary in around.jobs:
         inputs, outputs = uses.get(summary.job) or _declared(summary.job, around.flows)
@@ -233,29 +233,32 @@ def graph(around: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Ite
 
 def _declared(named: Job, flows: Iterable[Flow]) -> tuple[list[Endpoint], list[Endpoint]]:
     through = [flow for flow in flows if flow.job == named]
-    inputs, outputs = ([flow.upstream for flow in through], [flow.downstream for flow in through])
-    return [*dict.fromkeys(one for one in inputs if one != named)], [
-        *dict.fromkeys(output for output in outputs if output != named)
-    ]
+    inputs = dict.fromkeys(flow.upstream for flow in through if flow.upstream != named)
+    outputs = dict.fromkeys(flow.downstream for flow in through if flow.downstream != named)
+    return [*inputs], [*outputs]
 
 
-def column_graph(around: Surroundings) -> Shape:
-    types = {
+def column_graph(around: Surroundings) -> Graph:
+    types: dict[tuple[Endpoint, object], object] = {
         (sketch.dataset, field["name"]): field["type"]
         for sketch in around.datasets
         for field in _fields(_facet(sketch.facets, "schema").get("fields"))
     }
     flows = [flow for flow in around.flows if flow.upstream_column is not None and flow.downstream_column is not None]
     edges = _Edges((node_id(f.upstream, f.upstream_column), node_id(f.downstream, f.downstream_column)) for f in flows)
+    inputs: dict[str, list[Shape]] = defaultdict(list)
     fields: dict[str, Shape] = {}
     for flow in flows:
         for end, column in ((flow.upstream, flow.upstream_column), (flow.downstream, flow.downstream_column)):
-            fields.setdefault(node_id(end, column), _field(end, column, types))
-        fields[node_id(flow.downstream, flow.downstream_column)]["inputFields"].append(_input(flow))
+            number = node_id(end, column)
+            fields.setdefault(number, _field(end, column, types, inputs[number]))
+        inputs[node_id(flow.downstream, flow.downstream_column)].append(_input(flow))
     return {"graph": [edges.node(number, "DATASET_FIELD", data) for number, data in sorted(fields.items())]}
 
 
-def _field(named: Endpoint, column: str | None, types: Mapping[Any, Any]) -> Shape:
+def _field(
+    named: Endpoint, column: str | None, types: Mapping[tuple[Endpoint, object], object], inputs: list[Shape]
+) -> Shape:
     return {
         "namespace": named.namespace,
         "dataset": named.name,
@@ -264,7 +267,7 @@ def _field(named: Endpoint, column: str | None, types: Mapping[Any, Any]) -> Sha
         "fieldType": types.get((named, column)),
         "transformationDescription": None,
         "transformationType": None,
-        "inputFields": [],
+        "inputFields": inputs,
     }
 
 
@@ -286,7 +289,7 @@ class _Edges:
         self._into: dict[str, list[Shape]] = defaultdict(list)
         self._from: dict[str, list[Shape]] = defaultdict(list)
         for origin, destination in sorted(set(pairs)):
-            edge = {"origin": origin, "destination": destination}
+            edge: Shape = {"origin": origin, "destination": destination}
             self._into[destination].append(edge)
             self._from[origin].append(edge)
 

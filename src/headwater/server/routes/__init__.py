@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from headwater.server.app import request_middleware  # noqa: F401 (it says what a `name` in an address is, before they are read)
+from headwater.server.app import request_middleware  # noqa: F401 (registers the path convertor `name` before the routes are parsed)
 from headwater.server.marquez import routes as marquez_routes
 from headwater.server.routes import (
     catalog,

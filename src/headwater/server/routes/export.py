@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
+from headwater.exchange.export_formats import DETAILS
 from headwater.server.app.openapi_schemas import file_responses
 from headwater.server.app.service import CurrentService, Reader, Service
 from headwater.server.routes.parameters import Depth, Moment
@@ -21,13 +22,11 @@ from headwater.store.store import Store
 router = APIRouter(tags=["Events"])
 EXPORT_READ = "export.read"
 _LINES_PER_READ = 200
-_MEDIA = {
-    "openlineage": "application/x-ndjson",
-    "wia-json": "application/json",
-    "wia-jsonl": "application/x-ndjson",
-    "graphml": "application/xml",
-    "mermaid": "text/plain",
-}
+_MEDIA = {str(format): details.media_type for format, details in DETAILS.items() if details.media_type is not None}
+if TYPE_CHECKING:
+    ExportFormat = str
+else:  # the default first, as documented
+    ExportFormat = Literal[tuple(sorted(_MEDIA, key=lambda name: name != "openlineage"))]
 _RESPONSES = file_responses(sorted(set(_MEDIA.values())), 400, 404, 409, 422)
 
 
@@ -35,7 +34,7 @@ _RESPONSES = file_responses(sorted(set(_MEDIA.values())), 400, 404, 409, 422)
 async def export(
     service: CurrentService,
     who: Reader,
-    format: Annotated[Literal["openlineage", "wia-json", "wia-jsonl", "graphml", "mermaid"], Query()] = "openlineage",
+    format: Annotated[ExportFormat, Query()] = "openlineage",
     dataset: Annotated[
         list[Annotated[str, Query(max_length=100_000)]] | None,
         Query(max_length=100, description="Only lineage of these datasets: `name` or `namespace/name`."),

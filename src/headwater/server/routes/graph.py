@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Response
 
@@ -28,6 +28,7 @@ from headwater.server.routes.parameters import (
 from headwater.store.query.cursors import Position, decode, page
 
 router = APIRouter(tags=["Lineage"])
+_Item = TypeVar("_Item", Node, Affected)
 Parents = Annotated[
     bool, Query(description="With the `parent` of each node: the node one hop nearer, or null, by endpoint and part.")
 ]
@@ -49,7 +50,7 @@ async def upstream(
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
     limit: Limit = 1000, parents: Parents = False, job: JobParameter = False,
 ) -> Response:  # fmt: skip
-    """Where it comes from, nearest first."""
+    """The sources of a dataset, a column or a partition, nearest first."""
     query = service.store_for(who).upstream
     return await service.respond(
         _closure, query, endpoint_named(dataset, namespace, job), column, partition, depth, as_of, cursor, limit,
@@ -63,7 +64,7 @@ async def downstream(
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
     limit: Limit = 1000, parents: Parents = False, job: JobParameter = False,
 ) -> Response:  # fmt: skip
-    """What was made from it, nearest first."""
+    """What depends on a dataset, a column or a partition, nearest first."""
     query = service.store_for(who).downstream
     return await service.respond(
         _closure, query, endpoint_named(dataset, namespace, job), column, partition, depth, as_of, cursor, limit,
@@ -94,7 +95,7 @@ async def impact(
     """What breaks if it changes: affected assets with their columns, jobs, owner and latest run."""
     store = service.store_for(who)
 
-    def page_of_impact() -> dict[str, Any]:
+    def page_of_impact() -> dict[str, object]:
         answer = store.impact(endpoint_named(dataset, namespace, job), column, depth, as_of)
         return _page_of(answer, "affected", answer.affected, cursor, limit, _asset_position)
 
@@ -102,24 +103,24 @@ async def impact(
 
 
 def _closure(
-    query: Callable[..., Closure], dataset: Any, column: str | None, partition: str | None, depth: int | None,
-    as_of: datetime | None, cursor: str | None, limit: int, *, parents: bool = False,
-) -> dict[str, Any]:  # fmt: skip
+    query: Callable[..., Closure], dataset: str | Endpoint, column: str | None, partition: str | None,
+    depth: int | None, as_of: datetime | None, cursor: str | None, limit: int, *, parents: bool = False,
+) -> dict[str, object]:  # fmt: skip
     answer = query(dataset, column, partition, depth, as_of)
     return _page_of(answer, "nodes", answer.nodes, cursor, limit, _node_position, _with_parent if parents else plain)
 
 
-def _with_parent(node: Node) -> dict[str, Any]:
-    """The labels of the path do not identify a node for certain: names may contain their separator."""
+def _with_parent(node: Node) -> dict[str, object]:
+    """Return the node with its parent. Labels of a path do not identify a node: names may contain the separator."""
     near = node.parent
     parent = None if near is None else {"endpoint": plain(near.endpoint), "part": near.part}
     return {**plain(node), "parent": parent}
 
 
 def _page_of(
-    answer: Closure | Impact, part: str, items: Sequence[Any], cursor: str | None, limit: int,
-    position: Callable[[Any], Position], shape: Callable[[Any], Any] = plain,
-) -> dict[str, Any]:  # fmt: skip
+    answer: Closure | Impact, part: str, items: Sequence[_Item], cursor: str | None, limit: int,
+    position: Callable[[_Item], Position], shape: Callable[[_Item], object] = plain,
+) -> dict[str, object]:  # fmt: skip
     """Return one page of the answer. Items added since the previous page appear in order, or are skipped."""
     after = decode(cursor, *_POSITION_TYPES)
     remaining = [item for item in items if after is None or position(item) > after][: limit + 1]

@@ -15,7 +15,7 @@ from headwater.formats.openlineage.many import read_events
 from headwater.model.answers import Receipt
 from headwater.model.audit import Actor
 from headwater.server.app.metrics import IN_FLIGHT, PROCESSING
-from headwater.server.app.openapi_schemas import json_responses, request_body, schema_of
+from headwater.server.app.openapi_schemas import Schema, json_responses, request_body, schema_of
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, Writer
 from headwater.server.ingest.group_commit import count_events
@@ -24,7 +24,7 @@ from headwater.store.store import Store
 
 router = APIRouter(tags=["Events in"])
 
-EVENT = {
+EVENT: Schema = {
     "type": "object",
     "description": "An OpenLineage RunEvent, JobEvent or DatasetEvent.",
     "required": ["eventTime", "producer"],
@@ -43,8 +43,8 @@ EVENT = {
         },
     },
 }
-_COUNT = {"type": "integer", "minimum": 0}
-BATCH = {
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+BATCH: Schema = {
     "type": "object",
     "required": ["status", "summary", "failed_events"],
     "properties": {
@@ -92,7 +92,7 @@ async def take_events(
         bool, Query(description="All of them or, if one is refused, none; 201 with a receipt for each.")
     ] = False,
 ) -> Response:
-    """Ingest a list of OpenLineage events. Valid ones are stored together; others are reported by index."""
+    """Ingest a list of OpenLineage events. Valid ones are stored; others are reported by index."""
     async with service.body_reader.read(request) as body:
         with _record_duration():
             if atomic:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
 from fastapi.responses import StreamingResponse
@@ -23,6 +23,7 @@ _KEEPALIVE_SECONDS = 15.0
 _KEY_CHECK_SECONDS = 2.0
 """How often an open stream checks that its key is still valid."""
 _MAX_EVENTS = 500
+_TaskDocument = dict[str, object]
 
 
 @router.get("/stream", response_class=Response, responses=file_responses(["text/event-stream"], 422))
@@ -43,7 +44,7 @@ async def stream(
 async def _messages(service: Service, who: Principal, after: int | None) -> AsyncIterator[bytes]:
     yield b"retry: 2000\n\n"
     pages = service.store_for(who).pages
-    tasks: dict[str, Any] = {}
+    tasks: dict[str, _TaskDocument] = {}
     sent_at = time.monotonic()
     permission = _StreamPermission(service, who)
     async with aclosing(
@@ -93,9 +94,9 @@ class _StreamPermission:
         return await self._service.call(self._service.store.access.still_good, self._who.key_id)
 
 
-async def _changed_tasks(service: Service, who: Principal, known: dict[str, Any]) -> list[Any]:
+async def _changed_tasks(service: Service, who: Principal, known: dict[str, _TaskDocument]) -> list[_TaskDocument]:
     """Return the tasks that changed since the last call, without results: the client requests those separately."""
-    current = {}
+    current: dict[str, _TaskDocument] = {}
     for task in await service.call(service.tasks.all):
         if may_see(task, who):
             current[task.id] = {**plain(task), "result": None}
@@ -105,6 +106,6 @@ async def _changed_tasks(service: Service, who: Principal, known: dict[str, Any]
     return changed
 
 
-def _line(kind: str, data: Any, number: int | None = None) -> bytes:
+def _line(kind: str, data: object, number: int | None = None) -> bytes:
     mark = b"" if number is None else b"id: %d\n" % number
     return b"%sevent: %s\ndata: %s\n\n" % (mark, kind.encode(), encode_json(plain(data)))

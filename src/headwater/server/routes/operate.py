@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from headwater.server.app.metrics import CONTENT_TYPE, EDGES, NODES, exposition
-from headwater.server.app.openapi_schemas import file_responses, json_responses
+from headwater.server.app.openapi_schemas import Schema, file_responses, json_responses
 from headwater.server.app.problems import HttpProblem, error_response
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, FullReader, Service
 
 router = APIRouter(tags=["Operation"])
 _COUNT_SECONDS = 15.0
-_HEALTH = {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
-_STATUS_SCHEMA: dict[str, Any] = {
+_HEALTH: Schema = {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
+_STATUS_SCHEMA: dict[str, object] = {
     "description": "The state of the server.",
     "content": {"application/json": {"schema": _HEALTH}},
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Path, Query
 from pydantic import BeforeValidator, WithJsonSchema
@@ -15,7 +15,7 @@ from headwater.model.runs import RunState
 MAX_RESULTS = 1000
 
 
-def parse_moment(value: Any) -> Any:
+def parse_moment(value: object) -> datetime | None:
     """Parse an ISO 8601 date or time; UTC if it names no zone."""
     if value is None:
         return None
@@ -49,7 +49,9 @@ NamespaceParameter = Annotated[
     str | None, Query(max_length=100_000, description="Namespace of the dataset, to name it exactly.")
 ]
 
-JobParameter = Annotated[bool, Query(description="With `namespace`: the name is of a job, which an edge can lead to.")]
+JobParameter = Annotated[
+    bool, Query(description="With `namespace`: the name is that of a job, which an edge can lead to.")
+]
 
 
 def dataset_reference(dataset: str, namespace: str | None) -> str | Dataset:

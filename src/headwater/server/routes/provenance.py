@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -39,7 +39,7 @@ class StatedOperation(BaseModel):
     type: Literal["read", "write", "transform", "export"] | None = None
     """By default `read` for an access, and `write` for other events."""
     method: _Text = None
-    parameters: dict[str, Any] | None = None
+    parameters: dict[str, object] | None = None
 
 
 class ProvenanceStatement(BaseModel):

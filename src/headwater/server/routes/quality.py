@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
@@ -47,7 +46,7 @@ def _document(fields: tuple[FieldSpec, ...]) -> Schema:
             target[name] = {"enum": [*sorted(field.choices), None]}
         else:
             kind = _TYPES[field.type]
-            target[name] = {**kind, "type": [kind["type"], "null"]}
+            target[name] = {**kind, "type": [str(kind["type"]), "null"]}
     return {"type": "object", "properties": properties}
 
 
@@ -79,7 +78,7 @@ async def state_quality(
     return JsonResponse(receipt, 201)
 
 
-def _read(body: bytes) -> dict[str, Any]:
+def _read(body: bytes) -> dict[str, object]:
     try:
         document = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

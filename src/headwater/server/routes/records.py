@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
 from headwater.model.audit import Actor
 from headwater.model.plain import plain
 from headwater.model.record_schema import QUERIED
-from headwater.model.records import Sent
+from headwater.model.records import SendResult
 from headwater.records.ledger import Records
 from headwater.server.app.document_schemas import FOUND_RECORD, ROOT_TRACE, array_of, closed_object
-from headwater.server.app.openapi_schemas import json_responses, request_body, schema_of
+from headwater.server.app.openapi_schemas import Schema, json_responses, request_body, schema_of
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, FullReader, FullWriter
 from headwater.server.routes.parameters import Limit, Moment, Text
 
 router = APIRouter(tags=["Records"])
-_ID = {"type": "string"}
+_ID: Schema = {"type": "string"}
 _NAMES = [field.name for field in QUERIED if field.kind == "text"]
-_MEMBERS: dict[str, Any] = {**dict.fromkeys(_NAMES, _ID), "parent_ids": {"type": "array", "items": _ID}}
-_RECORD = {"type": "object", "properties": _MEMBERS}
-_BATCH_MEMBERS = {"record": _RECORD, "records": {"type": "array", "items": _RECORD}}
-_REQUEST = {"type": "object", "properties": {**_MEMBERS, **_BATCH_MEMBERS}}
+_MEMBERS: dict[str, Schema] = {**dict.fromkeys(_NAMES, _ID), "parent_ids": {"type": "array", "items": _ID}}
+_RECORD: Schema = {"type": "object", "properties": _MEMBERS}
+_BATCH_MEMBERS: dict[str, Schema] = {"record": _RECORD, "records": {"type": "array", "items": _RECORD}}
+_REQUEST: Schema = {"type": "object", "properties": {**_MEMBERS, **_BATCH_MEMBERS}}
 _LIST = closed_object(items=array_of(FOUND_RECORD))
 
 
 @router.post(
-    "/records", status_code=202, responses=json_responses(schema_of(Sent), 202, 400, 408, 413, 415),
+    "/records", status_code=202, responses=json_responses(schema_of(SendResult), 202, 400, 408, 413, 415),
     openapi_extra=request_body({"anyOf": [_REQUEST, {"type": "array", "items": _REQUEST}]}),
 )  # fmt: skip
 async def send(request: Request, service: CurrentService, who: FullWriter) -> Response:
@@ -42,7 +42,7 @@ async def send(request: Request, service: CurrentService, who: FullWriter) -> Re
     return JsonResponse(sent, 202)
 
 
-def _send(records: Records, body: bytes, actor: Actor) -> Sent:
+def _send(records: Records, body: bytes, actor: Actor) -> SendResult:
     try:
         requests = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
@@ -154,7 +153,7 @@ def _check_columns(selection: RowSelection, columns: Sequence[Field], dataset: s
 
 
 async def _start_task(
-    service: Service, who: Principal, kind: str, selection: RowSelection, about: Mapping[str, Any]
+    service: Service, who: Principal, kind: str, selection: RowSelection, about: Mapping[str, object]
 ) -> Response:
     settings = service.settings
     limits = TaskLimits(settings.row_task_seconds, settings.row_task_megabytes, settings.row_task_disk_megabytes)

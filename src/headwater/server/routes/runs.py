@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
@@ -77,7 +77,7 @@ async def diff(service: CurrentService, who: Reader, run_a: Segment, run_b: Segm
 
 @router.get("/runs/{run_id:name}/ledger", responses=_FACET)
 async def ledger(service: CurrentService, who: Reader, run_id: Segment) -> Response:
-    """The ledger of the run: counts of what became of the rows that it read."""
+    """The ledger of the run: how many of the rows it read were processed, filtered out or in error."""
     return await _facet(service, service.store_for(who), run_id, LEDGER_FACET, "ledger")
 
 
@@ -88,7 +88,7 @@ async def manifest(service: CurrentService, who: Reader, run_id: Segment) -> Res
 
 
 async def _facet(service: Service, store: Store, run_id: str, name: str, word: str) -> Response:
-    result: Any = (await service.call(store.run, run_id)).run_facets.get(name)
+    result: object = (await service.call(store.run, run_id)).run_facets.get(name)
     if not isinstance(result, dict):
         raise HttpProblem(404, f"no_{word}", f"The run has no {word} ({name}).")
     return JsonResponse(result)
@@ -111,9 +111,9 @@ async def certificate(service: CurrentService, who: Reader, run_id: Segment) -> 
 async def certificates(
     service: CurrentService, who: Reader, namespace: Text = None, run: Text = None, limit: Limit = 100
 ) -> Response:
-    """Certificates, the newest first: of a namespace, of a run, or all."""
-    ask = service.store_for(who).certificates
-    return JsonResponse({"items": await service.call(ask, namespace=namespace, run_id=run, limit=limit)})
+    """Certificates, newest first: of a namespace, of a run, or all."""
+    certificates = service.store_for(who).certificates
+    return JsonResponse({"items": await service.call(certificates, namespace=namespace, run_id=run, limit=limit)})
 
 
 @router.get(
@@ -124,10 +124,10 @@ async def output_facets(
     service: CurrentService, who: Reader, facet: Annotated[str, Query(max_length=10_000)], dataset: Text = None,
     namespace: NamespaceParameter = None, run: Text = None, limit: Limit = 100,
 ) -> Response:  # fmt: skip
-    """One facet of the datasets that completed runs wrote, the newest first."""
+    """One facet of the datasets that completed runs wrote, newest first."""
     about = dataset_reference(dataset, namespace) if dataset is not None else None
-    ask = service.store_for(who).output_facets
-    return JsonResponse({"items": await service.call(ask, facet, dataset=about, run_id=run, limit=limit)})
+    output_facets = service.store_for(who).output_facets
+    return JsonResponse({"items": await service.call(output_facets, facet, dataset=about, run_id=run, limit=limit)})
 
 
 @router.get("/runs/{run_id:name}/verified", responses=json_responses(schema_of(VerifiedRun), 200, 400, 404, 409))

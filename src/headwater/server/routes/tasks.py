@@ -56,5 +56,7 @@ async def _task_response(service: Service, who: Principal, task: Task) -> Respon
     """Return the task with its result; each reading of row values leaves an audit entry."""
     if task.result is not None and task.kind in ROW_TASKS:
         task_input = await service.call(service.tasks.input, task.id)
-        await record_read(service, who, task.kind, task.result, task_input.get("columns", ()), task=task.id)
+        columns = task_input.get("columns")
+        selected = [str(column) for column in columns] if isinstance(columns, list) else []
+        await record_read(service, who, task.kind, task.result, selected, task=task.id)
     return JsonResponse(task)

@@ -6,7 +6,6 @@ The entry is on disk before the response is sent, or the values are not sent. It
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from headwater.server.access.principal import Principal
 from headwater.server.app.service import Service
@@ -17,7 +16,7 @@ from headwater.store.log.audit_writer import deed
 READ = "rows.read"
 ROW_TASKS = (row_task.TRACE, row_task.FORWARD, row_task.WHY_NOT)
 
-RowsDocument = Mapping[str, Any]
+RowsDocument = Mapping[str, object]
 
 
 async def record_read(
@@ -39,7 +38,8 @@ def read_entry(kind: str, answer: RowsDocument, columns: Sequence[str], task: st
     parts = list(_parts(answer))
     datasets = {name: None for part in parts if (name := _rows_of(part)) is not None}
     runs = list({run: None for part in parts for run in _runs(part)})
-    resource = ("run", runs[0]) if answer["dataset"] is None else ("dataset", answer["dataset"])
+    dataset = answer["dataset"]
+    resource = ("run", runs[0]) if dataset is None else ("dataset", str(dataset))
     return deed(
         READ,
         *resource,
@@ -47,7 +47,7 @@ def read_entry(kind: str, answer: RowsDocument, columns: Sequence[str], task: st
         runs=runs,
         columns=sorted(set(columns)),
         datasets=list(datasets),
-        rows=sum(len(part.get("rows", ())) for part in parts),
+        rows=sum(len(rows) for part in parts if isinstance(rows := part.get("rows"), list | tuple)),
         task=task,
     )
 
@@ -55,23 +55,27 @@ def read_entry(kind: str, answer: RowsDocument, columns: Sequence[str], task: st
 def _parts(answer: RowsDocument) -> Iterator[RowsDocument]:
     """Yield the answer and all nested answers, each of one dataset. Row values are not searched."""
     yield answer
-    for source in answer.get("sources", ()):
+    for source in _documents(answer.get("sources")):
         yield source
-        if "from" in source:
-            yield from _parts(source["from"])
-    reached = answer.get("reached")
-    if isinstance(reached, list):  # in a `WhyNotRows` it is a boolean
-        for step in reached:
-            yield from _parts(step)
+        further = source.get("from")
+        if isinstance(further, Mapping):
+            yield from _parts(further)
+    for step in _documents(answer.get("reached")):  # in a `WhyNotRows` it is a boolean
+        yield from _parts(step)
+
+
+def _documents(value: object) -> list[RowsDocument]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []
 
 
 def _rows_of(part: RowsDocument) -> str | None:
     """Return the dataset whose rows the part shows. In a `WhyNotRows` that is the source."""
-    return part.get("source") or part["dataset"] if "rows" in part else None
+    dataset = part.get("source") or part["dataset"] if "rows" in part else None
+    return None if dataset is None else str(dataset)
 
 
 def _runs(part: RowsDocument) -> list[str]:
     if "run" in part:
         run = part["run"]
-        return [run if isinstance(run, str) else run["run"]]
-    return [run["run"] for run in part.get("runs", ())]
+        return [str(run["run"] if isinstance(run, Mapping) else run)]
+    return [str(run["run"]) for run in _documents(part.get("runs"))]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from headwater.engines.conditions import refuse_unknown_columns
 from headwater.errors import EngineError, LayoutInvalid, RowsError
 from headwater.rows.pairs.opening import LookupRoots
@@ -12,7 +10,7 @@ from headwater.server.rows.request_models import TraceRequest
 from headwater.server.rows.run_rows import ELSEWHERE, RunRows, one_line
 
 
-def look_up(rows: RunRows, request: TraceRequest, roots: LookupRoots) -> dict[str, Any] | None:
+def look_up(rows: RunRows, request: TraceRequest, roots: LookupRoots) -> dict[str, object] | None:
     """Return the answer, or None if there are no tables, or none with the columns of the request as key."""
     way = rows.instant(roots)
     if way.reason == ELSEWHERE:
@@ -36,7 +34,7 @@ def _check_columns(rows: RunRows, request: TraceRequest, other: list[str]) -> No
         raise RowsError(f"Key columns of the output: {keys}; not {requested}.")
 
 
-def _table_answer(rows: RunRows, request: TraceRequest, roots: LookupRoots) -> dict[str, Any]:
+def _table_answer(rows: RunRows, request: TraceRequest, roots: LookupRoots) -> dict[str, object]:
     # Imported here, because DuckDB takes longer to load than the rest of the server.
     from headwater.rows.pairs.lookup import PairTables
     from headwater.rows.pairs.render import tables_document
@@ -53,7 +51,7 @@ def _table_answer(rows: RunRows, request: TraceRequest, roots: LookupRoots) -> d
         ) from None
 
 
-def _run_members(rows: RunRows) -> dict[str, Any]:
+def _run_members(rows: RunRows) -> dict[str, object]:
     """Return the members of the answer that the tables do not have."""
     run = rows.run.run
     completed = (run.ended_at or run.last_event_at).isoformat()

@@ -9,12 +9,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any
 
 from headwater.engines.paths import local_path
 from headwater.errors import KeptPlanRefused, PathNotAllowed
 from headwater.model.answers import DatasetDetail, Field, RunDetail
-from headwater.model.askable import AskableRows, Way
+from headwater.model.askable import AskableRows, Availability
 from headwater.model.names import Dataset
 from headwater.model.runs import DatasetUse
 from headwater.rows.pairs.opening import LookupRoots
@@ -33,7 +32,7 @@ class RunRows:
     output: DatasetUse | None
     """None if the run has several outputs and the request names none."""
     columns: tuple[Field, ...]
-    tables: Mapping[str, Any] | None
+    tables: Mapping[str, object] | None
     """The output's entry in the pair tables facet of the run."""
     trusted_keys: frozenset[str] = frozenset()
     """The capture keys that the store trusts."""
@@ -43,7 +42,7 @@ class RunRows:
         return self.run.run.run_id
 
     @property
-    def facet(self) -> Mapping[str, Any]:
+    def facet(self) -> Mapping[str, object]:
         from headwater.formats.openlineage.facet_names import ROWS_FACET
 
         return _mapping(self.output.io_facets.get(ROWS_FACET)) if self.output is not None else {}
@@ -62,49 +61,49 @@ class RunRows:
         datasets = (dataset for item in _sequence(self.facet.get("sources")) for dataset in _datasets(_mapping(item)))
         return tuple(dict.fromkeys(datasets))
 
-    def instant(self, roots: LookupRoots) -> Way:
+    def instant(self, roots: LookupRoots) -> Availability:
         """Whether pair tables can be read. ``roots`` are the only folders that they are read from."""
         from headwater.rows.pairs.layout import MARKER_FILE
 
         if self.tables is None:
-            return Way(False, 'The run wrote no pair tables: it ran without rows="full".')
+            return Availability(False, 'The run wrote no pair tables: it ran without rows="full".')
         if "invalid" in self.tables:
-            return Way(False, f"The pair tables were discarded: {one_line([self.tables['invalid']])}.")
+            return Availability(False, f"The pair tables were discarded: {one_line([self.tables['invalid']])}.")
         location = self.tables.get("location")
         try:
             folder = roots.table_folder(local_path(location if isinstance(location, str) else ""))
         except PathNotAllowed:
-            return Way(False, ELSEWHERE)
+            return Availability(False, ELSEWHERE)
         if not os.path.isfile(folder / MARKER_FILE):  # unlike Path.is_file, also of a name that no file can have
-            return Way(False, "The pair tables no longer exist.")
-        return Way(True)
+            return Availability(False, "The pair tables no longer exist.")
+        return Availability(True)
 
-    def on_spark(self) -> Way:
+    def on_spark(self) -> Availability:
         if self.output is None:
-            return Way(False, f"The run has {len(self.run.outputs)} outputs. Name a dataset.")
+            return Availability(False, f"The run has {len(self.run.outputs)} outputs. Name a dataset.")
         facet = self.facet
         if not facet:
-            return Way(False, _NO_ROWS)
+            return Availability(False, _NO_ROWS)
         if facet.get("replayable") is not True:
             needs = one_line(_sequence(facet.get("needs")), "; ")
-            return Way(False, f"The run cannot be replayed: {needs or 'its plan is missing'}.")
+            return Availability(False, f"The run cannot be replayed: {needs or 'its plan is missing'}.")
         refusal = self._refusal(facet)
         if refusal is not None:
-            return Way(False, refusal)
+            return Availability(False, refusal)
         functions = _sequence(_mapping(facet.get("plan")).get("python"))
         if functions:
-            return Way(
+            return Availability(
                 False,
                 f"The query contains Python, which the server does not run: {one_line(functions)}.",
             )
         installed, recorded = _installed_spark(), one_line([facet.get("spark")])
         if installed is None:
-            return Way(False, "Spark is not installed on the server.")
+            return Availability(False, "Spark is not installed on the server.")
         if installed.split(".")[:2] != recorded.split(".")[:2]:
-            return Way(False, f"The run used Spark {recorded}; the server has Spark {installed}.")
-        return Way(True)
+            return Availability(False, f"The run used Spark {recorded}; the server has Spark {installed}.")
+        return Availability(True)
 
-    def _refusal(self, facet: Mapping[str, Any]) -> str | None:
+    def _refusal(self, facet: Mapping[str, object]) -> str | None:
         """Return why the stored query must not be deserialized, before a process is started for it."""
         from headwater.formats.openlineage.signed_rows import FacetPlace
         from headwater.rows.kept_queries.trust import PlanTrust
@@ -149,19 +148,37 @@ def askable(store: Store, dataset: DatasetDetail, roots: LookupRoots) -> Askable
     forward = _forward(store, dataset)
     name = dataset.summary.dataset
     if latest_run(dataset) is None:
-        none = Way(False, "No recorded run wrote the dataset.")
-        return AskableRows(name, None, None, dataset.schema, (), none, none, forward, ())
+        none = Availability(False, "No recorded run wrote the dataset.")
+        return AskableRows(
+            dataset=name,
+            run_id=None,
+            mode=None,
+            columns=dataset.schema,
+            identity=(),
+            instant=none,
+            spark=none,
+            forward=forward,
+            sources=(),
+        )
     rows = of_dataset(store, dataset)
     instant = rows.instant(roots)
     identity = rows.identity if instant.possible else ()
     return AskableRows(
-        name, rows.run_id, rows.mode, dataset.schema, identity, instant, rows.on_spark(), forward, rows.sources
+        dataset=name,
+        run_id=rows.run_id,
+        mode=rows.mode,
+        columns=dataset.schema,
+        identity=identity,
+        instant=instant,
+        spark=rows.on_spark(),
+        forward=forward,
+        sources=rows.sources,
     )
 
 
-def _forward(store: Store, dataset: DatasetDetail) -> Way:
+def _forward(store: Store, dataset: DatasetDetail) -> Availability:
     """Whether a query that reads the dataset can be replayed."""
-    result = Way(False, "No run with row lineage read the dataset.")
+    result = Availability(False, "No run with row lineage read the dataset.")
     endpoints = [node.endpoint for node in store.downstream(dataset.summary.dataset, depth=1).nodes]
     for endpoint in [item for item in endpoints if isinstance(item, Dataset)][:_MAX_READERS]:
         reader = store.dataset(endpoint)
@@ -172,7 +189,7 @@ def _forward(store: Store, dataset: DatasetDetail) -> Way:
     return result
 
 
-def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[str, Any] | None:
+def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[str, object] | None:
     """Return the pair tables entry of the output with one of these names. Tables of old versions have no name."""
     from headwater.formats.openlineage.facet_names import ADJOINT_FACET
 
@@ -186,14 +203,14 @@ def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[s
     return next(iter([*matches, *unnamed]), None)
 
 
-def _datasets(source: Mapping[str, Any]) -> Iterator[Dataset]:
+def _datasets(source: Mapping[str, object]) -> Iterator[Dataset]:
     for item in _sequence(source.get("datasets")):
         dataset = _dataset(_mapping(item))
         if dataset is not None:
             yield dataset
 
 
-def _dataset(value: Mapping[str, Any]) -> Dataset | None:
+def _dataset(value: Mapping[str, object]) -> Dataset | None:
     namespace, name = value.get("namespace"), value.get("name")
     return Dataset(namespace, name) if isinstance(namespace, str) and isinstance(name, str) else None
 
@@ -212,9 +229,9 @@ def _installed_spark() -> str | None:
         return None
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _sequence(value: Any) -> Sequence[Any]:
+def _sequence(value: object) -> Sequence[object]:
     return value if isinstance(value, list | tuple) else ()

@@ -1,4 +1,4 @@
-"""Confines a task that runs stored queries: what it gets from the server, and what it does not.
+"""Confines a task that runs stored queries: what it can access, and its limits.
 
 | | |
 | --- | --- |
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, TypedDict, cast
 
 from headwater.errors import HeadwaterError, QueryError, UnknownDataset
 from headwater.formats.openlineage.facet_names import ROWS_FACET
 from headwater.model.answers import Closure
 from headwater.model.names import Dataset, Endpoint, Job
-from headwater.model.runs import OutputFacet
+from headwater.model.runs import Facets, OutputFacet
 
 if TYPE_CHECKING:
     from headwater.store.store import Store
@@ -109,7 +109,17 @@ def remove_scratch(folder: Path) -> None:
 
 # -- the server's side of the channel ---------------------------------------------------------------------------------
 
-StoreRequest = Mapping[str, Any]
+StoreRequest = Mapping[str, object]
+
+
+class _FacetDocument(TypedDict):
+    """An output facet in an answer."""
+
+    dataset: tuple[str, str]
+    run: str
+    job: tuple[str, str]
+    completed: str
+    facet: Facets
 
 
 class StoreChannelServer:
@@ -118,7 +128,7 @@ class StoreChannelServer:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._handlers: dict[str, Callable[[StoreRequest], Any]] = {
+        self._handlers: dict[str, Callable[[StoreRequest], object]] = {
             "keys": lambda _: sorted(store.trusted_capture_keys()),
             "facets": self._facets,
             "downstream": self._downstream,
@@ -134,7 +144,7 @@ class StoreChannelServer:
                 answers.write(json.dumps(self._answer(line)).encode() + b"\n")
                 answers.flush()
 
-    def _answer(self, line: bytes) -> dict[str, Any]:
+    def _answer(self, line: bytes) -> dict[str, object]:
         try:
             request = json.loads(line)
             return {"answer": self._handlers[request["ask"]](request)}
@@ -145,18 +155,16 @@ class StoreChannelServer:
         except (KeyError, TypeError, ValueError, RecursionError):
             return {"error": "Unknown request."}
 
-    def _facets(self, request: StoreRequest) -> list[dict[str, Any]]:
-        facets = self._store.output_facets(
-            ROWS_FACET,
-            dataset=_read_dataset(request["dataset"]),
-            run_id=request["run"],
-            limit=min(int(request["limit"]), _MAX_FACETS),
-        )
+    def _facets(self, request: StoreRequest) -> list[_FacetDocument]:
+        dataset, run, limit = _read_dataset(request["dataset"]), request["run"], request["limit"]
+        if not isinstance(run, str | None) or not isinstance(limit, int):
+            raise TypeError
+        facets = self._store.output_facets(ROWS_FACET, dataset=dataset, run_id=run, limit=min(limit, _MAX_FACETS))
         return [
             {
-                "dataset": [facet.dataset.namespace, facet.dataset.name],
+                "dataset": (facet.dataset.namespace, facet.dataset.name),
                 "run": facet.run_id,
-                "job": [facet.job.namespace, facet.job.name],
+                "job": (facet.job.namespace, facet.job.name),
                 "completed": facet.completed_at.isoformat(),
                 "facet": facet.facet,
             }
@@ -171,7 +179,7 @@ class StoreChannelServer:
         return [[node.endpoint.namespace, node.endpoint.name] for node in nodes if isinstance(node.endpoint, Dataset)]
 
 
-def _read_dataset(value: Any) -> str | Dataset | None:
+def _read_dataset(value: object) -> str | Dataset | None:
     if isinstance(value, list):
         namespace, name = value
         return Dataset(str(namespace), str(name))
@@ -189,13 +197,16 @@ class StoreChannelClient:
         self._answers = answers
 
     def trusted_capture_keys(self) -> frozenset[str]:
-        return frozenset(self._request(ask="keys"))
+        keys: list[str] = self._request(ask="keys")
+        return frozenset(keys)
 
     def output_facets(
         self, facet: str, *, dataset: str | Endpoint | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
         assert facet == ROWS_FACET
-        facets = self._request(ask="facets", dataset=_write_dataset(dataset), run=run_id, limit=limit)
+        facets: list[_FacetDocument] = self._request(
+            ask="facets", dataset=_write_dataset(dataset), run=run_id, limit=limit
+        )
         return [
             OutputFacet(
                 Dataset(*item["dataset"]),
@@ -210,10 +221,11 @@ class StoreChannelClient:
     def downstream(self, dataset: str | Endpoint, *, depth: int | None = None) -> Closure:
         """Return a closure with nodes only, one hop away."""
         assert depth == 1
-        names = self._request(ask="downstream", dataset=_write_dataset(dataset))
+        names: list[tuple[str, str]] = self._request(ask="downstream", dataset=_write_dataset(dataset))
         return cast(Closure, SimpleNamespace(nodes=[SimpleNamespace(endpoint=Dataset(*name)) for name in names]))
 
-    def _request(self, **request: Any) -> Any:
+    def _request(self, **request: object) -> Any:
+        """The answer as parsed JSON: its type is named where it is taken."""
         self._requests.write(json.dumps(request).encode() + b"\n")
         self._requests.flush()
         line = self._answers.readline()

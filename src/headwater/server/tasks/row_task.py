@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from headwater.errors import HeadwaterError
 from headwater.model.names import Dataset
@@ -21,18 +21,49 @@ from headwater.server.tasks.confinement import SCRATCH, TaskLimits, limit_this_p
 from headwater.server.tasks.tasks import read_json, write_json, write_problem, write_progress
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from headwater.rows.stored_writes import StoredWrites
 
-TaskInput = Mapping[str, Any]
+DatasetPair = list[str]
+"""Namespace and name of a dataset."""
+
+
+class LimitsInput(TypedDict):
+    """The fields of :class:`~headwater.server.tasks.confinement.TaskLimits`."""
+
+    seconds: float
+    megabytes: int
+    disk_megabytes: int
+
+
+class TaskInput(TypedDict):
+    """The input of a row query, as ``routes/rows.py`` writes it."""
+
+    where: str | None
+    columns: list[str]
+    rows: int
+    master: str
+    roots: list[str]
+    limits: LimitsInput
+    what: NotRequired[str | DatasetPair]
+    """The run, or the dataset, whose rows a trace or a why-not query is about."""
+    source: NotRequired[str | DatasetPair]
+    """The source of a forward trace, or the name of that of a why-not query."""
+    depth: NotRequired[int | None]
+
+
+Answer = dict[str, object]
+Handler = Callable[["StoredWrites", TaskInput], Answer]
 _POLL_SECONDS = 0.5  # seconds
 TRACE, FORWARD, WHY_NOT = "rows.trace", "rows.forward", "rows.why_not"
 
 
 def main(folder: Path) -> int:
-    task = read_json(folder / "asked.json")
+    task = read_json(folder / "input.json")
     write_progress(folder, "Starting Spark")
     try:
-        answer = _run(folder, _HANDLERS[task["kind"]], task["asked"])
+        answer = _run(folder, _HANDLERS[task["kind"]], task["input"])
     except HeadwaterError as error:
         write_problem(folder, error)
         return 1
@@ -40,9 +71,7 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _run(
-    folder: Path, handler: Callable[[StoredWrites, TaskInput], dict[str, Any]], request: TaskInput
-) -> dict[str, Any]:
+def _run(folder: Path, handler: Handler, request: TaskInput) -> Answer:
     from headwater.rows.kept_queries.roots import PlanRoots
     from headwater.rows.session import quiet_session
     from headwater.rows.stored_writes import StoredWrites
@@ -69,7 +98,7 @@ def _run(
 # -- the queries ------------------------------------------------------------------------------------------------------
 
 
-def _trace(writes: StoredWrites, request: TaskInput) -> dict[str, Any]:
+def _trace(writes: StoredWrites, request: TaskInput) -> Answer:
     from headwater.rows.backward_chain import Tracer
 
     return (
@@ -79,28 +108,30 @@ def _trace(writes: StoredWrites, request: TaskInput) -> dict[str, Any]:
     )
 
 
-def _forward(writes: StoredWrites, request: TaskInput) -> dict[str, Any]:
+def _forward(writes: StoredWrites, request: TaskInput) -> Answer:
     from headwater.rows.forward_chain import trace_forward_chain
 
-    return trace_forward_chain(writes, Dataset(*request["source"]), request["where"], request["depth"]).to_dict(
-        request["rows"]
-    )
+    source = _run_or_dataset(request["source"])
+    assert isinstance(source, Dataset)
+    return trace_forward_chain(writes, source, request["where"], request["depth"]).to_dict(request["rows"])
 
 
-def _why_not(writes: StoredWrites, request: TaskInput) -> dict[str, Any]:
-    """As the command tells it, with the rows that were asked about."""
+def _why_not(writes: StoredWrites, request: TaskInput) -> Answer:
+    """The document of `headwater rows why-not --json`, with the selected rows of the source."""
     from headwater.rows.marked import mark_source
     from headwater.rows.render import rows_document
     from headwater.rows.why_not import WhyNot
 
+    source = request["source"]
+    assert isinstance(source, str)
     write = writes.writes_of(_run_or_dataset(request["what"]))[0]
-    found = WhyNot(writes.spark, mark_source(writes.frame(write), request["source"], request["where"]))
-    told: dict[str, Any] = json.loads(found.to_json())
+    result = WhyNot(writes.spark, mark_source(writes.frame(write), source, request["where"]))
+    document: Answer = json.loads(result.to_json())
     about = {"dataset": str(write.dataset), "run": write.run_id}
-    return {**about, **told, **rows_document(found.source_rows, request["rows"])}
+    return {**about, **document, **rows_document(result.source_rows, request["rows"])}
 
 
-_HANDLERS: dict[str, Callable[[StoredWrites, TaskInput], dict[str, Any]]] = {
+_HANDLERS: dict[str, Handler] = {
     TRACE: _trace,
     FORWARD: _forward,
     WHY_NOT: _why_not,
@@ -112,7 +143,7 @@ def _run_or_dataset(what: str | list[str]) -> str | Dataset:
     return what if isinstance(what, str) else Dataset(*what)
 
 
-def _report_progress(folder: Path, spark: Any, finished: Event) -> None:
+def _report_progress(folder: Path, spark: SparkSession, finished: Event) -> None:
     tracker = spark.sparkContext.statusTracker()
     while not finished.wait(_POLL_SECONDS):
         stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 from fastapi import Response
 
@@ -18,7 +17,10 @@ from headwater.server.tasks.tasks import STORE_VARIABLE, Confinement
 from headwater.store.log.audit import Deed
 from headwater.store.log.audit_writer import deed
 
-TASK_RESPONSE: dict[str, Any] = {"description": "A task.", "content": {"application/json": {"schema": schema_of(Task)}}}
+TASK_RESPONSE: dict[str, object] = {
+    "description": "A task.",
+    "content": {"application/json": {"schema": schema_of(Task)}},
+}
 
 
 STARTED, CANCELLED = "task.started", "task.cancelled"
@@ -29,7 +31,7 @@ async def start(
     who: Principal,
     kind: str,
     module: ModuleType,
-    asked: Mapping[str, Any],
+    task_input: Mapping[str, object],
     *,
     alone: bool = False,
     confined: Confinement | None = None,
@@ -38,7 +40,7 @@ async def start(
     owner = who.key_id or who.name
     about = {} if confined is not None else {STORE_VARIABLE: service.store_url}
     started = await service.call(
-        service.tasks.start, kind, module.__name__, asked, owner, alone=alone, confined=confined, **about
+        service.tasks.start, kind, module.__name__, task_input, owner, alone=alone, confined=confined, **about
     )
     try:
         await service.threads.write(service.store.deeds.record, (who.actor, _audit_entry(STARTED, started)))

@@ -1,7 +1,7 @@
 """Tasks: each has a process and a folder. All workers of a server share the folder, so any can report any task.
 
 <workspace>/tasks/<id>/
-    asked.json       the input it was started with
+    input.json       the kind, the owner and the input that it was started with
     process          its process id
     progress.json    written by the process repeatedly
     result.json      written by the process at its end; or problem.json
@@ -26,7 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 from uuid import UUID, uuid4
 
 from headwater.errors import HeadwaterError
@@ -52,6 +52,15 @@ _log = logging.getLogger("headwater.server")
 _FAILED = {"code": "failed", "detail": "The task failed. See the server's log."}
 
 
+class _TaskHead(TypedDict):
+    """The content of `input.json`."""
+
+    kind: str
+    owner: str
+    started_at: str
+    input: dict[str, object]
+
+
 class Tasks:
     def __init__(self, workspace: Path) -> None:
         self._folder = workspace / "tasks"
@@ -62,7 +71,7 @@ class Tasks:
         self,
         kind: str,
         module: str,
-        query: Mapping[str, Any],
+        task_input: Mapping[str, object],
         owner: str,
         *,
         alone: bool = False,
@@ -83,8 +92,8 @@ class Tasks:
         number = str(uuid4())
         folder = self._folder / number
         folder.mkdir()
-        head = {"kind": kind, "owner": owner, "started_at": datetime.now(UTC).isoformat(), "asked": dict(query)}
-        write_json(folder / "asked.json", head)
+        head = _TaskHead(kind=kind, owner=owner, started_at=datetime.now(UTC).isoformat(), input=dict(task_input))
+        write_json(folder / "input.json", head)
         # Not to the server's stderr: that is the log, where every line is JSON.
         with (folder / "errors").open("wb") as errors:
             if confined is None:
@@ -109,7 +118,7 @@ class Tasks:
 
     def task(self, number: str) -> Task:
         folder = self._folder / number
-        head = read_json(folder / "asked.json") if _is_task_id(number) else None
+        head: _TaskHead | None = read_json(folder / "input.json") if _is_task_id(number) else None
         if head is None:
             raise HttpProblem(404, "unknown_task", "No such task.")
         # In this order: a process writes its result before it exits.
@@ -127,11 +136,11 @@ class Tasks:
             problem=(problem or _FAILED) if state is TaskState.FAILED else None,
         )
 
-    def input(self, number: str) -> Mapping[str, Any]:
+    def input(self, number: str) -> Mapping[str, object]:
         """Return the input that the task was started with."""
         self.task(number)  # refuses an unknown id
-        task_input: Mapping[str, Any] = read_json(self._folder / number / "asked.json")["asked"]
-        return task_input
+        head: _TaskHead = read_json(self._folder / number / "input.json")
+        return head["input"]
 
     def all(self) -> list[Task]:
         """Return all tasks, newest first."""
@@ -260,7 +269,7 @@ def write_problem(folder: Path, error: HeadwaterError) -> None:
     write_json(folder / "problem.json", {"code": problem.code, "detail": problem.detail, **problem.more})
 
 
-def write_json(file: Path, value: Any) -> None:
+def write_json(file: Path, value: object) -> None:
     """Write atomically, so that a concurrent reader sees the old or the new file."""
     unfinished = file.with_suffix(".new")
     unfinished.write_text(json.dumps(value))
@@ -268,6 +277,7 @@ def write_json(file: Path, value: Any) -> None:
 
 
 def read_json(file: Path) -> Any:
+    """Parsed JSON, whose type is named where it is taken; None if there is no such file."""
     try:
         return json.loads(file.read_text())
     except FileNotFoundError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from headwater.errors import HeadwaterError
 from headwater.server.tasks.tasks import STORE_VARIABLE, read_json, write_json, write_problem, write_progress
@@ -17,7 +16,7 @@ KIND = "log.verify"
 
 
 def main(folder: Path) -> int:
-    parts: dict[str, bool] = read_json(folder / "asked.json")["asked"]
+    parts: dict[str, bool] = read_json(folder / "input.json")["input"]
     progress = _ProgressReport(folder)
     try:
         answer = _verify(progress, parts)
@@ -28,7 +27,7 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _verify(progress: _ProgressReport, parts: dict[str, bool]) -> dict[str, Any]:
+def _verify(progress: _ProgressReport, parts: dict[str, bool]) -> dict[str, object]:
     from headwater.client import Lineage
 
     with Lineage(os.environ[STORE_VARIABLE], create=False) as store:

@@ -6,9 +6,9 @@ An operator adds trust, or a capture that opens the store's own file (headwater/
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Protocol
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from headwater.errors import KeyUnusable, UnknownCaptureKey, shorten
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
@@ -24,6 +24,13 @@ from headwater.store.schema.tables import from_micros, to_micros
 TRUSTED, UNTRUSTED = "capture_key.trusted", "capture_key.untrusted"
 _RESOURCE = "capture_key"
 _LONGEST_NAME = 200
+
+
+class _CaptureKeyRow(Protocol):
+    key: str
+    name: str
+    trusted_at: int
+    untrusted_at: int | None
 
 
 class CaptureKeys:
@@ -86,15 +93,15 @@ def trusted_keys(conn: Connection) -> frozenset[str]:
     return frozenset(conn.scalars(select(capture_key.c.key).where(capture_key.c.untrusted_at.is_(None))))
 
 
-def _row(conn: Connection, key: str) -> Row[Any] | None:
+def _row(conn: Connection, key: str) -> _CaptureKeyRow | None:
     return conn.execute(select(capture_key).where(capture_key.c.key == key)).one_or_none()
 
 
-def _existing(conn: Connection, key: str) -> Row[Any]:
+def _existing(conn: Connection, key: str) -> _CaptureKeyRow:
     return conn.execute(select(capture_key).where(capture_key.c.key == key)).one()
 
 
-def _find(conn: Connection, asked: str) -> Row[Any]:
+def _find(conn: Connection, asked: str) -> _CaptureKeyRow:
     rows = conn.execute(select(capture_key).order_by(capture_key.c.trusted_at)).all()
     found = [row for row in rows if row.key == asked] or [
         row for row in rows if row.name == asked and row.untrusted_at is None
@@ -107,7 +114,7 @@ def _find(conn: Connection, asked: str) -> Row[Any]:
     return found[0]
 
 
-def _label(row: Row[Any]) -> str:
+def _label(row: _CaptureKeyRow) -> str:
     return f"{row.key} ({row.name})" if row.name else str(row.key)
 
 
@@ -120,6 +127,6 @@ def _checked(key: str, name: str) -> tuple[str, str]:
     return key, name
 
 
-def _read(row: Row[Any]) -> CaptureKey:
+def _read(row: _CaptureKeyRow) -> CaptureKey:
     untrusted = None if row.untrusted_at is None else from_micros(row.untrusted_at)
     return CaptureKey(row.key, row.name, from_micros(row.trusted_at), untrusted)

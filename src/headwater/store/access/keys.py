@@ -11,9 +11,9 @@ import secrets
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Protocol
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, exists, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, exists, insert, or_, select, update
 
 from headwater.errors import AccessKeyInvalid, LastAdminKey, UnknownAccessKey, shorten
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
@@ -88,7 +88,7 @@ class AccessKeys:
         return NewAccessKey(key, f"{PREFIX}{key.key_id}_{secret}")
 
     def keys(self) -> list[AccessKey]:
-        """The oldest first, also those that are no longer good."""
+        """Oldest first, including expired and revoked ones."""
         with self._database.read() as conn:
             rows = conn.execute(select(access_key).order_by(access_key.c.created_at, access_key.c.key_id))
             return [read_key(row) for row in rows]
@@ -166,7 +166,18 @@ def record(conn: Connection, actor: Actor, deed: Deed) -> None:
     audit.record(conn, Standing.told(told), [(actor, deed)])
 
 
-def read_key(row: Row[Any]) -> AccessKey:
+class _AccessKeyRow(Protocol):
+    key_id: str
+    name: str
+    scopes: list[str]
+    namespaces: list[str]
+    created_at: int
+    expires_at: int | None
+    revoked_at: int | None
+    last_used: int | None
+
+
+def read_key(row: _AccessKeyRow) -> AccessKey:
     moments = {
         name: None if getattr(row, name) is None else from_micros(getattr(row, name))
         for name in ("expires_at", "revoked_at", "last_used")
@@ -186,7 +197,7 @@ def _good(now: int) -> ColumnElement[bool]:
     return and_(access_key.c.revoked_at.is_(None), unexpired)
 
 
-def _find(conn: Connection, asked: str) -> Row[Any]:
+def _find(conn: Connection, asked: str) -> _AccessKeyRow:
     rows = conn.execute(select(access_key).order_by(access_key.c.created_at)).all()
     by_id = [row for row in rows if row.key_id == asked]
     found = by_id or [row for row in rows if row.name == asked and row.revoked_at is None]

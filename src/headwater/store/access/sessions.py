@@ -1,6 +1,6 @@
-"""Sessions: what a browser has instead of a key, once somebody has shown one to the page.
+"""Sessions: what a browser has instead of a key, after a user has entered a key on the page.
 
-A session is as good as its key: it sees and may do the same, and ends with it.
+A session has the rights of its key and ends with it.
 """
 
 from __future__ import annotations

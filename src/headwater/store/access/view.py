@@ -10,22 +10,22 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TypeVar, TypeVarTuple
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     CursorResult,
-    Executable,
     FromClause,
     ScalarResult,
     and_,
     exists,
     select,
 )
+from sqlalchemy.sql.selectable import TypedReturnsRows
 
 from headwater.store.access.visibility import (
     EVERYTHING,
@@ -37,8 +37,11 @@ from headwater.store.access.visibility import (
     run_visible,
     run_wholly_visible,
 )
-from headwater.store.engine.dialect import Dialect, dialect_of
+from headwater.store.engine.dialect import Dialect, IdList, dialect_of
 from headwater.store.schema import tables as raw
+
+Columns = TypeVarTuple("Columns")
+Value = TypeVar("Value")
 
 
 class VisibleTables:
@@ -131,7 +134,7 @@ class VisibleTables:
 
     @cached_property
     def certificate(self) -> FromClause:
-        """Certificates of runs that are wholly visible: one that names something hidden cannot be shown in parts."""
+        """Certificates of runs that are fully visible: one that names something hidden cannot be shown in part."""
         if self.visibility.is_everything:
             return raw.certificate
         of_run = raw.run.c.key == raw.certificate.c.run_key
@@ -155,14 +158,14 @@ def visible_tables(visibility: Visibility) -> VisibleTables:
 
 @dataclass(frozen=True)
 class View:
-    """What somebody sees of the store in one transaction."""
+    """The visible part of the store in one transaction."""
 
     conn: Connection
     visibility: Visibility
 
     @classmethod
     def all(cls, conn: Connection) -> View:
-        """Everything: for maintenance, and for whoever may see all."""
+        """Everything: for maintenance, and for callers that may see all."""
         return cls(conn, EVERYTHING)
 
     @property
@@ -183,22 +186,24 @@ class View:
     def id_table(self, parameter: str) -> FromClause:
         return self.dialect.id_table(parameter)
 
-    def id_list(self, ids: Iterable[int]) -> Any:
+    def id_list(self, ids: Iterable[int]) -> IdList:
         return self.dialect.id_list(ids)
 
     def one_of(self, column: ColumnElement[int], ids: Iterable[int]) -> ColumnElement[bool]:
         return self.dialect.one_of(column, ids)
 
     def execute(
-        self, statement: Executable, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
-    ) -> CursorResult[*tuple[Any, ...]]:
-        return self.conn.execute(statement, parameters)
+        self, query: TypedReturnsRows[*Columns], parameters: Mapping[str, object] | None = None
+    ) -> CursorResult[*Columns]:
+        return self.conn.execute(query, parameters)
 
-    def scalars(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> ScalarResult[Any]:
-        return self.conn.scalars(statement, parameters)
+    def scalars(
+        self, query: TypedReturnsRows[Value], parameters: Mapping[str, object] | None = None
+    ) -> ScalarResult[Value]:
+        return self.conn.scalars(query, parameters)
 
-    def scalar(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> Any:
-        return self.conn.scalar(statement, parameters)
+    def scalar(self, query: TypedReturnsRows[Value], parameters: Mapping[str, object] | None = None) -> Value | None:
+        return self.conn.scalar(query, parameters)
 
     def exchange_secret(self) -> bytes:
         """What ids of exported elements are made with. It tells nothing of any dataset."""

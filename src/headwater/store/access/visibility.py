@@ -1,7 +1,7 @@
-"""Visibility: which namespaces somebody may see.
+"""Visibility: which namespaces a caller may see.
 
-What is hidden does not exist for them. That holds for a dataset by its canonical name, for a job by its own, for a run
-by its job, and for what somebody stated (an event, a version, an edge) by who stated it and by what it is about.
+Hidden objects do not exist for the caller. A dataset is hidden by its canonical name, a job by its own, a run by its
+job, and a statement (an event, a version, an edge) by its author and its subject.
 
 :class:`~headwater.store.access.view.View` applies this to the tables; nothing else reads them for an answer.
 """

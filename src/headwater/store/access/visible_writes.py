@@ -1,8 +1,8 @@
-"""Writing with limited visibility: nobody states anything about what they may not see.
+"""Writing with limited visibility: an event must not name anything hidden.
 
-An event that names a hidden job or dataset, as its own, as what it read or as an alias, is refused whole: to take the
-rest of it would be to store what nobody said. So is one about a run that is already known as another's; a run's events
-add up, and its job is what the last of them says.
+An event that names a hidden job or dataset, as its own, as an input or as an alias, is refused completely: to store
+the rest of it would be to store a statement that nothing made. So is one about a run that is already known as
+another's; the events of a run add up, and its job is that of its last event.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def refuse_hidden(events: Iterable[Event], visibility: Visibility) -> None:
 def refuse_hidden_runs(
     conn: Connection, events: Sequence[Event], visibility: Visibility, together: Iterable[Event]
 ) -> None:
-    """``together``: all events of the transaction, whoever brings them. The caller holds the write lock."""
+    """``together``: all events of the transaction, of all callers. The caller holds the write lock."""
     runs = {event.run_id for event in events if event.run_id is not None}
     others = {event.run_id for event in together if event.job is not None and not visibility.sees(event.job.namespace)}
     taken = select(run.c.id).where(

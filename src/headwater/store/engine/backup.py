@@ -11,12 +11,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Table, text
 
 from headwater.errors import StoreError, StoreMissing, StoreUnavailable
 from headwater.store.engine.database import Database
+from headwater.store.engine.dialect import dialect_of
 from headwater.store.schema.tables import metadata
 from headwater.store.schema.upgrade import ensure_current
 
@@ -84,8 +84,7 @@ def _copy_rows(source: Database, target: Database) -> int:
                 writing.execute(table.delete())
         for table in metadata.sorted_tables:
             copied += _copy_table(table, reading, writing)
-            if not target.is_sqlite:
-                _go_on_counting(table, writing)
+            target.dialect.number_on(writing, table)
     return copied
 
 
@@ -98,7 +97,7 @@ def _refuse_full(conn: Connection, target: Database) -> None:
 def _copy_table(table: Table, reading: Connection, writing: Connection) -> int:
     """The values as the drivers have them: JSON is not read and written again, so not a byte of it changes."""
     names = ", ".join(f'"{column.name}"' for column in table.columns)
-    mark = "?" if writing.dialect.name == "sqlite" else "%s"
+    mark = dialect_of(writing).placeholder
     insert = f"INSERT INTO {table.name} ({names}) VALUES ({', '.join([mark] * len(table.columns))})"
     rows = reading.execution_options(yield_per=_AT_ONCE).exec_driver_sql(f"SELECT {names} FROM {table.name}")
     copied = 0
@@ -107,14 +106,3 @@ def _copy_table(table: Table, reading: Connection, writing: Connection) -> int:
             cursor.executemany(insert, [tuple(row) for row in part])
             copied += len(part)
     return copied
-
-
-def _go_on_counting(table: Table, conn: Connection) -> None:
-    """PostgreSQL numbers some rows itself, and has to know which numbers are taken."""
-    for column in table.primary_key.columns:
-        sequence: Any = conn.execute(
-            text("SELECT pg_get_serial_sequence(:table, :column)"), {"table": table.name, "column": column.name}
-        ).scalar()
-        if sequence is not None:
-            top = f"SELECT setval('{sequence}', coalesce(max({column.name}), 0) + 1, false) FROM {table.name}"
-            conn.execute(text(top))

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from threading import RLock
-from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -25,11 +24,15 @@ from headwater.errors import (
     StoreReadOnly,
     StoreUnavailable,
     StoreUrlInvalid,
+    first_line,
     shorten,
 )
+from headwater.store.address import DEFAULT_STORE
 from headwater.store.engine import pending
+from headwater.store.engine.dialect import DIALECTS, Dialect
+from headwater.store.schema.stored_rows import PlainRow
 
-DEFAULT_URL = "sqlite:///.headwater/lineage.db"
+DEFAULT_URL = DEFAULT_STORE
 _FORMS = "sqlite:///path/to/file.db, postgresql://user@host/database or memory://"
 _WRITE_LOCK = 0x48454144  # "HEAD": one number for the advisory lock of every Headwater store in a database
 _LOCK = f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})"
@@ -49,8 +52,7 @@ class Database:
         self.file = _sqlite_file(self.url) if self.is_sqlite else None
         self._inode: int | None = None
         # In memory all threads share one connection, so they take turns.
-        in_memory = self.is_sqlite and self.file is None
-        self._turn: AbstractContextManager[object] = RLock() if in_memory else nullcontext()
+        self._turn: AbstractContextManager[object] = RLock() if self.is_in_memory else nullcontext()
         if self.file is not None and not self.file.exists():
             if not create:
                 raise StoreMissing(f"There is no store at {self}. `headwater ingest` makes one.")
@@ -60,6 +62,15 @@ class Database:
 
     def __str__(self) -> str:
         return _address(self.url)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether only this process can access it."""
+        return self.is_sqlite and self.file is None
+
+    @property
+    def dialect(self) -> Dialect:
+        return DIALECTS[self.url.get_backend_name()]
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -130,7 +141,7 @@ class Database:
             event.listen(engine, "checkout", lambda *_: self._still_there())
         return engine
 
-    def _set_up_sqlite(self, connection: sqlite3.Connection, _record: Any) -> None:
+    def _set_up_sqlite(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves
         cursor = connection.cursor()
         if self.file is not None:
@@ -178,16 +189,16 @@ class Database:
             return self._translate_sqlite(original)
         sqlstate = getattr(original, "sqlstate", None) or ""
         if sqlstate in ("25006", "42501"):
-            return StoreReadOnly(f"The store at {self} takes no writes: {_first_line(original)}")
+            return StoreReadOnly(f"The store at {self} takes no writes: {first_line(original)}")
         if f'database "{self.url.database}" does not exist' in str(original):  # libpq gives no code while connecting
             return StoreMissing(f"There is no database at {self}.")
         if isinstance(original, self._driver.ProgrammingError) and not sqlstate:
-            return StoreUrlInvalid(f"The address {self} cannot be used: {_first_line(original)}.")
+            return StoreUrlInvalid(f"The address {self} cannot be used: {first_line(original)}.")
         if sqlstate == "53100":
-            return StoreFull(f"The store at {self} is full: {_first_line(original)}")
+            return StoreFull(f"The store at {self} is full: {first_line(original)}")
         failed = isinstance(original, self._driver.OperationalError)
         if failed and (not sqlstate or sqlstate[:2] in ("08", "57", "28", "53")):
-            return StoreUnavailable(f"The store at {self} does not answer: {_first_line(original)}")
+            return StoreUnavailable(f"The store at {self} does not answer: {first_line(original)}")
         return None
 
     def _translate_sqlite(self, error: sqlite3.Error) -> StoreError | None:
@@ -208,14 +219,15 @@ class Database:
         return None
 
 
-def fetch_plainly(conn: Connection, sql: str) -> list[tuple[Any, ...]]:
+def fetch_plainly(conn: Connection, sql: str) -> list[PlainRow]:
     """Rows as the driver gives them. Text that is not UTF-8, as only a tampered file of SQLite has, is no error."""
     cursor = conn.connection.cursor()
     try:
         cursor.execute(sql)
         return list(cursor.fetchall())
     except sqlite3.OperationalError:
-        driver: Any = conn.connection.driver_connection
+        driver: sqlite3.Connection | None = conn.connection.driver_connection
+        assert driver is not None
         strict, driver.text_factory = driver.text_factory, decode_anything
         try:
             cursor.execute(sql)
@@ -265,8 +277,13 @@ def shown_address(url: str) -> str:
     return _address(_parse(url))
 
 
+def is_embedded(url: str) -> bool:
+    """Whether the store is in this machine's memory or a file, and not on a database server."""
+    return _parse(url).get_backend_name() == "sqlite"
+
+
 def file_at(url: str) -> Path | None:
-    """The file of a store in SQLite, whether or not it is there."""
+    """The file of an embedded store, whether or not it is there; None for one in memory or on a database server."""
     parsed = _parse(url)
     return _sqlite_file(parsed) if parsed.get_backend_name() == "sqlite" else None
 
@@ -279,12 +296,6 @@ def _address(url: URL) -> str:
     return shown.render_as_string(hide_password=True)
 
 
-def file_of(address: str) -> Path | None:
-    """The file of an embedded store; None for one in memory or on a database server."""
-    url = _parse(address)
-    return _sqlite_file(url) if url.get_backend_name() == "sqlite" else None
-
-
 def _sqlite_file(url: URL) -> Path | None:
     if url.database in (None, "", ":memory:"):
         return None
@@ -294,7 +305,3 @@ def _sqlite_file(url: URL) -> Path | None:
         return Path(os.path.abspath(path))
     except OSError as error:
         raise StoreUnavailable(f"'{path}' cannot be found from here: {error.strerror}.") from None
-
-
-def _first_line(error: object) -> str:
-    return str(error).strip().split("\n", 1)[0]

@@ -46,8 +46,8 @@ def journal_mode(database: Database) -> str | None:
 
 
 def try_writing(database: Database) -> None:
-    """A StoreError where events could not be taken in. What is written is no row at all, but the rights to write are
-    asked for as for any."""
+    """Raises a StoreError if events could not be stored. No row is written, but the rights to write are checked as
+    for any."""
     with database.write(alone=False) as conn:
         for table in (event, audit):
             nothing = select(table).where(false())

@@ -1,18 +1,36 @@
-"""Statements on their way to the database.
+"""Statements that wait to be sent to the database.
 
-A statement without an answer can wait for the next one that has one: then both go in one go. Nobody can tell the
-difference, because everything that reads, and the commit, sends ahead what waits.
+A statement without a result can wait for the next one that has one: then both are sent together. The difference is
+not observable, because everything that reads, and the commit, first sends the waiting statements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Protocol
 
 from sqlalchemy import Connection, Engine, event
 
-Waiting = list[tuple[str, list[Any]]]
+from headwater.store.schema.stored_rows import PlainRow
+
+Parameters = Mapping[str, object] | Sequence[object]
+"""Of one execution: by name, or in the order of the statement, as the driver takes them."""
+
+Waiting = list[tuple[str, list[Parameters]]]
+
+
+class _Cursor(Protocol):
+    """Of sqlite3 and of psycopg."""
+
+    def execute(self, sql: str, parameters: Parameters, /) -> object: ...
+    def executemany(self, sql: str, parameters: Sequence[Parameters], /) -> object: ...
+    def fetchall(self) -> list[PlainRow]: ...
+    def close(self) -> None: ...
+
+
+class _Driver(Protocol):
+    def cursor(self) -> _Cursor: ...
 
 
 def watch(engine: Engine) -> None:
@@ -25,13 +43,13 @@ def expect(conn: Connection) -> None:
     conn.execution_options(headwater_waiting=[], headwater_gathering=[])
 
 
-def later(conn: Connection, sql: str, parameters: list[Any]) -> None:
+def later(conn: Connection, sql: str, parameters: Iterable[Parameters]) -> None:
     """Execute ``sql`` with each of ``parameters``, in its place in the order of things."""
     waiting = _waiting(conn)
     if waiting and waiting[-1][0] == sql:
         waiting[-1][1].extend(parameters)
     else:
-        waiting.append((sql, parameters))
+        waiting.append((sql, list(parameters)))
 
 
 def gather(conn: Connection, tell: Callable[[], None]) -> None:
@@ -45,13 +63,15 @@ def send(conn: Connection) -> None:
         ask(conn, [])
 
 
-def ask(conn: Connection, questions: Sequence[tuple[str, Any]]) -> list[list[Any]]:
+def ask(conn: Connection, questions: Sequence[tuple[str, Parameters]]) -> list[list[PlainRow]]:
     """Send what waits and then the questions; the rows that answer each."""
     gathering: list[Callable[[], None]] = conn.get_execution_options()["headwater_gathering"]
     while gathering:
         gathering.pop(0)()
     waiting = _waiting(conn)
-    cursors = [conn.connection.cursor() for _ in (*waiting, *questions)]
+    driver: _Driver | None = conn.connection.driver_connection
+    assert driver is not None  # the transaction is open
+    cursors = [driver.cursor() for _ in (*waiting, *questions)]
     free = iter(cursors)
     try:
         with _in_one_go(conn):
@@ -62,8 +82,8 @@ def ask(conn: Connection, questions: Sequence[tuple[str, Any]]) -> list[list[Any
                     next(free).executemany(sql, parameters)
             waiting.clear()
             asking = list(free)
-            for cursor, (sql, parameters) in zip(asking, questions, strict=True):
-                cursor.execute(sql, parameters)
+            for cursor, (sql, asked) in zip(asking, questions, strict=True):
+                cursor.execute(sql, asked)
             return [list(cursor.fetchall()) for cursor in asking]
     finally:
         for cursor in cursors:
@@ -71,9 +91,12 @@ def ask(conn: Connection, questions: Sequence[tuple[str, Any]]) -> list[list[Any
 
 
 def _waiting(conn: Connection) -> Waiting:
-    return conn.get_execution_options()["headwater_waiting"]  # type: ignore[no-any-return]
+    waiting: Waiting = conn.get_execution_options()["headwater_waiting"]
+    return waiting
 
 
 def _in_one_go(conn: Connection) -> AbstractContextManager[object]:
-    driver: Any = conn.connection.driver_connection
-    return driver.pipeline() if hasattr(driver, "pipeline") else nullcontext()
+    pipeline: Callable[[], AbstractContextManager[object]] = getattr(
+        conn.connection.driver_connection, "pipeline", nullcontext
+    )
+    return pipeline()

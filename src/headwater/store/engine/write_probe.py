@@ -25,25 +25,18 @@ _RESERVED_BYTES = 2**20
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # A row written as it is: SQLite commits its page, and nothing has changed.
 _TOUCH = text(f"UPDATE {VERSION_TABLE} SET version_num = version_num")
-_TEMPORARY_ALLOWED = text("SELECT has_database_privilege(current_database(), 'TEMPORARY')")
-# PostgreSQL takes space for new pages at once. Temporary tables are in the database's own tablespace by default.
-_RESERVE = text(
-    "CREATE TEMPORARY TABLE headwater_write_probe ON COMMIT DROP AS "
-    f"SELECT repeat('x', 1000) AS filler FROM generate_series(1, {_RESERVED_BYTES // 1000})"
-)
-_LOG = text("SELECT pg_logical_emit_message(true, 'headwater', 'write probe')")
 
 
 def probe_writes(database: Database) -> None:
     """A StoreError where events could not be stored. Another writer that has the lock is no error: it can write."""
-    if not database.is_sqlite:
-        _probe_postgresql(database)
-    elif database.file is not None:
+    if database.file is not None:
         _reserve_beside(database, database.file)
-        _probe_sqlite(database)
+        _probe_file(database)
+    elif not database.is_in_memory:
+        _probe_server(database)
 
 
-def _probe_sqlite(database: Database) -> None:
+def _probe_file(database: Database) -> None:
     try:
         with database.write(wait=False) as conn:
             conn.execute(_TOUCH)
@@ -52,15 +45,13 @@ def _probe_sqlite(database: Database) -> None:
             raise
 
 
-def _probe_postgresql(database: Database) -> None:
+def _probe_server(database: Database) -> None:
     # Without the advisory lock: nobody who ingests waits for it.
     with database.write(alone=False) as conn:
         for table in (event, audit):  # no row at all, but the database refuses it as it would refuse any
             nothing = select(table).where(false())
             conn.execute(insert(table).from_select([column.name for column in table.c], nothing))
-        if conn.scalar(_TEMPORARY_ALLOWED):
-            conn.execute(_RESERVE)
-        conn.execute(_LOG)  # gives the transaction a commit record, which has to reach the disk
+        database.dialect.reserve(conn, _RESERVED_BYTES)
 
 
 def _reserve_beside(database: Database, file: Path) -> None:

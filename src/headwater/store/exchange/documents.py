@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
-
-from sqlalchemy import Row
+from typing import Protocol
 
 from headwater.formats.openlineage.describe import first_owner, schema_fields, tag_names
 from headwater.formats.openlineage.visibility import visible_facets
@@ -21,8 +19,9 @@ from headwater.model.lineage import Dependency
 from headwater.model.provenance import Agent, Context, Operation, Provenance
 from headwater.model.runs import Facets
 from headwater.store.access.view import View
-from headwater.store.fold.rows import FacetDocument, live_facets
+from headwater.store.fold.rows import live_facets
 from headwater.store.query.traverse import is_hub
+from headwater.store.schema.stored_rows import FacetDocument, StoredColumnEdge, StoredDataset, StoredJob
 from headwater.store.schema.tables import from_micros
 
 BEFORE = -1
@@ -35,15 +34,49 @@ def moment(micros: int) -> str:
     return time_text(from_micros(micros))
 
 
+class StatedEdge(Protocol):
+    """A row of ``edge`` or ``lineage``."""
+
+    upstream_id: int
+    job_id: int | None
+    origin: str
+    basis: str
+    type: str
+    transformation: str | None
+    downstream_id: int
+
+
+class ExportedEdge(StatedEdge, Protocol):
+    """A row of ``edge``, with the name of its upstream."""
+
+    id: int
+    valid_from: int
+    namespace: str
+    name: str
+
+
+class ExportedColumnEdge(StoredColumnEdge, Protocol):
+    """A row of ``column_edge``, with the names of its ends."""
+
+    origin: str
+    valid_from: int
+    upstream_column: str | None
+    downstream_column: str | None
+    namespace: str
+    name: str
+
+
 @dataclass(frozen=True)
 class NodeText:
-    """What of a node is needed where others speak of it."""
+    """The fields of a node that other elements need to refer to it."""
 
     id: str
     table: str
 
 
-def node_document(view: View, row: Row[Any], facets: FacetDocument, mint: StableIds) -> tuple[Document, WiaDocuments]:
+def node_document(
+    view: View, row: StoredDataset, facets: FacetDocument, mint: StableIds
+) -> tuple[Document, WiaDocuments]:
     """A dataset as it is known now; what an import brought counts where nothing newer was said."""
     kept = read_wia_facet(facets)
     if kept.micros >= 0 and element_faults(ElementKind.NODE, kept.node):
@@ -67,7 +100,7 @@ def node_document(view: View, row: Row[Any], facets: FacetDocument, mint: Stable
     return document, kept
 
 
-def _fresh(row: Row[Any], mint: StableIds) -> Document:
+def _fresh(row: StoredDataset, mint: StableIds) -> Document:
     namespace = as_uri(row.namespace)
     document: Document = {
         "node_id": mint.id("node", row.namespace, row.name, row.is_job),
@@ -77,7 +110,7 @@ def _fresh(row: Row[Any], mint: StableIds) -> Document:
         "name": row.name,
         "qualified_name": f"{namespace}/{row.name}",
     }
-    if row.first_seen is not None:
+    if row.first_seen is not None and row.last_seen is not None:  # of both there is one or none
         document["created_at"] = moment(row.first_seen)
         document["updated_at"] = moment(row.last_seen)
     return document
@@ -98,11 +131,11 @@ def _metadata(facets: Facets) -> Document:
     return metadata
 
 
-def _field(stated: Mapping[str, Any]) -> Document:
+def _field(stated: Mapping[str, object]) -> Document:
     return {name: stated[name] for name in ("name", "type", "description") if isinstance(stated.get(name), str)}
 
 
-def version_document(node: Document, row: Row[Any], at: int, mint: StableIds) -> Document:
+def version_document(node: Document, row: StoredDataset, at: int, mint: StableIds) -> Document:
     """A dataset as one write left it: a node of its own, because the dataset as a whole is in a cycle."""
     label = "before" if at == BEFORE else moment(at)
     document = {name: value for name, value in node.items() if name not in ("created_at", "updated_at")}
@@ -125,7 +158,7 @@ class JobText:
     transformation: Document
 
 
-def job_text(row: Row[Any], facets: Facets) -> JobText:
+def job_text(row: StoredJob, facets: Facets) -> JobText:
     """``facets``: those of the job that may be seen."""
     transformation: Document = {}
     sql, kind, code = (facets.get(name) for name in ("sql", "jobType", "sourceCodeLocation"))
@@ -148,7 +181,7 @@ class Ran:
 
 
 def edge_document(
-    row: Row[Any], ends: dict[str, str], edge_id: str, since: int, job: JobText | None, ran: Ran | None
+    row: StatedEdge, ends: dict[str, str], edge_id: str, since: int, job: JobText | None, ran: Ran | None
 ) -> Document:
     """``row``: of ``edge`` or ``lineage``; ``ends``: the ids of its nodes."""
     transformation = dict(job.transformation) if job is not None else {}
@@ -177,7 +210,9 @@ def edge_document(
     return document | {"metadata": metadata | {"custom": {HEADWATER_KEY: own}}, "created_at": moment(since)}
 
 
-def column_document(row: Row[Any], column_id: str, source: str, target: str, dependencies: list[Document]) -> Document:
+def column_document(
+    row: ExportedColumnEdge, column_id: str, source: str, target: str, dependencies: list[Document]
+) -> Document:
     how: Document = {"type": row.dependency}
     if row.subtype is not None:
         how["subtype"] = row.subtype
@@ -199,7 +234,7 @@ def column_document(row: Row[Any], column_id: str, source: str, target: str, dep
 
 
 def provenance_document(one: Provenance, node_id: str) -> Document:
-    """Without what nobody said."""
+    """Without empty fields."""
     parts: dict[str, Agent | Operation | Context] = {
         "agent": one.agent,
         "operation": one.operation,

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
 from headwater.formats.openlineage.visibility import visible_job_facets, without_hidden
 from headwater.formats.wia.checks import element_faults
@@ -21,10 +20,14 @@ from headwater.formats.wia.ids import StableIds
 from headwater.formats.wia.namespaces import as_uri
 from headwater.model.lineage import Dependency, Origin
 from headwater.model.names import Dataset
+from headwater.model.runs import Facets
 from headwater.store.access.view import View
 from headwater.store.exchange.documents import (
+    ExportedColumnEdge,
+    ExportedEdge,
     JobText,
     Ran,
+    StatedEdge,
     column_document,
     edge_document,
     job_text,
@@ -35,12 +38,13 @@ from headwater.store.exchange.documents import (
 from headwater.store.exchange.scope import ExportScope, cycles, pages
 from headwater.store.exchange.versions import VersionNodes
 from headwater.store.fold.descriptions import merged_document
-from headwater.store.fold.rows import FacetDocument, live_facets
+from headwater.store.fold.rows import live_facets
 from headwater.store.query.provenance.provenance import exported
 from headwater.store.query.quality import QualityOfDataset, quality_of_datasets, version_at
+from headwater.store.schema.stored_rows import FacetDocument, StoredDataset
 from headwater.store.schema.tables import OPEN, to_micros
 
-Page = Sequence[Row[Any]]
+Page = Sequence[StoredDataset]
 
 
 class GraphStream:
@@ -109,7 +113,7 @@ class GraphStream:
                 self._ids[row.id], self._tables[row.id] = self._version_nodes[row.id, at]  # the newest stays
                 yield ElementKind.NODE, versioned
 
-    def _with_facets(self, page: Page) -> Iterator[tuple[Row[Any], FacetDocument]]:
+    def _with_facets(self, page: Page) -> Iterator[tuple[StoredDataset, FacetDocument]]:
         """Each dataset with what was said under any of its names."""
         dataset = self._view.tables.dataset_name
         query = select(dataset.c.canonical_id, dataset.c.facets).where(
@@ -142,7 +146,7 @@ class GraphStream:
             own, told = kept.get(downstream_id, WiaDocuments()), set()
             for row in group:
                 upstream = Dataset(row.namespace, row.name)
-                if row.origin == Origin.DATASET and own.speaks_of(upstream):
+                if row.origin == Origin.DATASET and own.describes_edge_from(upstream):
                     if upstream not in told:
                         told.add(upstream)
                         yield from self._given(ElementKind.EDGE, own.edges.get(upstream, ()), self._ends(row))
@@ -152,10 +156,10 @@ class GraphStream:
                 ran = runs.get((downstream_id, row.job_id)) if row.origin == Origin.RUN else None
                 document = edge_document(row, self._ends(row), edge_id, row.valid_from, by, ran)
                 yield ElementKind.EDGE, document
-        for row in page:
-            yield from self._version_edges(row)
+        for target in page:
+            yield from self._version_edges(target)
 
-    def _rows(self, page: Page) -> Sequence[Row[Any]]:
+    def _rows(self, page: Page) -> Sequence[ExportedEdge]:
         edge = self._view.tables.edge
         query = self._scope.held(
             select(edge, self._upstream.c.namespace, self._upstream.c.name).join(
@@ -166,14 +170,16 @@ class GraphStream:
         order = (edge.c.downstream_id, edge.c.upstream_id, edge.c.origin, edge.c.job_id, edge.c.id)
         return [row for row in self._view.execute(query.order_by(*order)) if row.upstream_id in self._ids]
 
-    def _ends(self, row: Row[Any]) -> dict[str, str]:
+    def _ends(self, row: StatedEdge) -> dict[str, str]:
         return {"source_node_id": self._ids[row.upstream_id], "target_node_id": self._ids[row.downstream_id]}
 
-    def _edge_id(self, row: Row[Any], target: Row[Any], upstream: Dataset, by: JobText | None, *more: int) -> str:
+    def _edge_id(
+        self, row: StatedEdge, target: StoredDataset, upstream: Dataset, by: JobText | None, *more: int
+    ) -> str:
         said = (row.origin, *_who(by), row.type, row.basis, row.transformation)
         return self.mint.id("edge", *_named(upstream), target.namespace, target.name, target.is_job, *said, *more)
 
-    def _version_edges(self, target: Row[Any]) -> Iterator[Element]:
+    def _version_edges(self, target: StoredDataset) -> Iterator[Element]:
         dataset = self._view.tables.dataset
         edges = self._versions.edges.get(target.id, [])
         upstream = {row.upstream_id for _, _, row in edges}
@@ -218,11 +224,11 @@ class GraphStream:
         rows = self._view.execute(select(job).where(self._view.one_of(job.c.id, wanted))) if wanted else ()
         return {row.id: job_text(row, self._job_facets(row.facets)) for row in rows}
 
-    def _job_facets(self, facets: FacetDocument) -> Mapping[str, Any]:
+    def _job_facets(self, facets: FacetDocument) -> Facets:
         stated = live_facets(facets)
         return stated if self._view.is_everything else visible_job_facets(stated, self._view.sees)
 
-    def _runs(self, page: Page) -> dict[tuple[int, int], Ran]:
+    def _runs(self, page: Page) -> dict[tuple[int, int | None], Ran]:
         """By dataset and job: the last run that wrote the one by the other."""
         run, version = self._view.tables.run, self._view.tables.version
         query = (
@@ -250,7 +256,7 @@ class GraphStream:
             dependencies = [self._dependency(row) for row in same if row.dependency == Dependency.DIRECT]
             for row in same:
                 upstream = Dataset(row.namespace, row.name)
-                if row.origin == Origin.DATASET and own.speaks_of(upstream):
+                if row.origin == Origin.DATASET and own.describes_edge_from(upstream):
                     continue
                 said_by = (row.origin, *_who(by))
                 how = (row.dependency, row.subtype, row.masking, row.logic)
@@ -263,7 +269,7 @@ class GraphStream:
             yield from self._given_columns(page, kept, names)
 
     def _given_columns(
-        self, page: Page, kept: Mapping[int, WiaDocuments], names: Mapping[int, Row[Any]]
+        self, page: Page, kept: Mapping[int, WiaDocuments], names: Mapping[int, StoredDataset]
     ) -> Iterator[Element]:
         """Where data still comes from there, as the declaration had it that they came with."""
         told: set[tuple[int, int]] = set()
@@ -276,7 +282,7 @@ class GraphStream:
                     ElementKind.COLUMN, own.columns.get(Dataset(row.namespace, row.name), ()), tables
                 )
 
-    def _column_rows(self, page: Page) -> Sequence[Row[Any]]:
+    def _column_rows(self, page: Page) -> Sequence[ExportedColumnEdge]:
         column_edge, label = self._view.tables.column_edge, self._view.tables.label
         mine, theirs = label.alias(), label.alias()
         query = self._scope.held(
@@ -299,14 +305,14 @@ class GraphStream:
         rows = self._view.execute(query.order_by(*(column_edge.c[name] for name in ends)))
         return [row for row in rows if row.upstream_id in self._ids]
 
-    def _dependency(self, row: Row[Any]) -> Document:
+    def _dependency(self, row: ExportedColumnEdge) -> Document:
         document = {"source_table": self._source_table(row), "source_column": row.upstream_column or "*"}
         return document | ({"expression": row.logic} if row.logic else {})
 
-    def _table(self, row: Row[Any]) -> str:
+    def _table(self, row: StoredDataset) -> str:
         return self._tables.get(row.id) or f"{as_uri(row.namespace)}/{row.name}"
 
-    def _source_table(self, row: Row[Any]) -> str:
+    def _source_table(self, row: ExportedEdge | ExportedColumnEdge) -> str:
         """Of a row of ``column_edge``: from a version, where the target is one, to the version after it."""
         if row.upstream_id in self._versions and row.downstream_id in self._versions:
             at = self._versions.before(row.upstream_id, self._versions.newest(row.downstream_id))
@@ -324,11 +330,11 @@ class GraphStream:
                 yield from self._given(kind, told, {"node_id": self._ids[dataset_id]})
 
     def _shows(self, document: Document) -> bool:
-        """What an export from elsewhere says of a job is not told where that job is hidden."""
+        """An imported document about a hidden job is not exported."""
         return self._view.is_everything or without_hidden(document, self._view.sees) is document
 
     def _provenance(self, page: Page) -> Iterator[Element]:
-        """What runs did, and what was stated here; what came with an import and is the same has been told already."""
+        """Provenance of runs, and statements; an equal imported document is exported already."""
         datasets = [row for row in page if not row.is_job and row.id in self._ids]
         for dataset_id, one in exported(self._view, datasets, self.mint, self._scope.as_of):
             document = provenance_document(one, self._ids[dataset_id])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVarTuple
 
 import numpy as np
-from sqlalchemy import ColumnElement, FromClause, Row, Select, select
+from sqlalchemy import ColumnElement, FromClause, Select, select
 
 from headwater.errors import QueryError
 from headwater.formats.wia.cycles import Numbers, cycle_path, strong_components
@@ -16,8 +16,10 @@ from headwater.store.access.view import View
 from headwater.store.query.lookup import is_known
 from headwater.store.query.picture.estate_map import was_known
 from headwater.store.query.traverse import UNLIMITED, Walk, holding, hubs_between, reach
+from headwater.store.schema.stored_rows import StoredDataset
 
 _AT_ONCE = 500
+Columns = TypeVarTuple("Columns")
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class ExportScope:
     def has(self, dataset_id: int) -> bool:
         return self.ids is None or dataset_id in self.ids
 
-    def held(self, query: Select[Any], table: FromClause) -> Select[Any]:
+    def held(self, query: Select[*Columns], table: FromClause) -> Select[*Columns]:
         """Of rows of ``edge``, ``column_edge`` or ``lineage``: those that hold at its time."""
         return query.where(holding(table, self.as_of))
 
@@ -58,7 +60,7 @@ def scope_around(
     return ExportScope(frozenset(found), as_of)
 
 
-def pages(view: View, scope: ExportScope, *columns: ColumnElement[Any]) -> Iterator[Sequence[Row[Any]]]:
+def pages(view: View, scope: ExportScope, *columns: ColumnElement[object]) -> Iterator[Sequence[StoredDataset]]:
     """The datasets of a scope, and jobs that lineage leads to or from, in the order of their numbers.
 
     ``columns``: those of theirs to read, by default all; their facets are long.

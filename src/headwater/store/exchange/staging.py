@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from headwater.formats.openlineage.text import is_storable
 from headwater.formats.wia.elements import Document, ElementKind
@@ -17,6 +17,7 @@ from headwater.formats.wia.events import NodeGroup
 from headwater.formats.wia.graph_check import id_bytes, table_of
 from headwater.formats.wia.namespaces import from_uri
 from headwater.model.names import Dataset
+from headwater.store.schema.stored_rows import PlainRow
 
 _TABLES = """
     CREATE TABLE node
@@ -25,7 +26,7 @@ _TABLES = """
     CREATE TABLE columns (source TEXT, target TEXT, document TEXT);
     CREATE TABLE said (kind TEXT, node BLOB, document TEXT);
 """
-_INDEXES = "CREATE INDEX node_called ON node (called)"
+_INDEXES = "CREATE INDEX IF NOT EXISTS node_called ON node (called)"
 _INSERTS = {
     ElementKind.NODE: "INSERT INTO node (id, namespace, name, called, document) VALUES (?, ?, ?, ?, ?)",
     ElementKind.EDGE: "INSERT INTO edge VALUES (?, ?, ?)",
@@ -61,7 +62,7 @@ class Staging:
         self._database.execute("PRAGMA journal_mode = OFF")
         self._database.execute("PRAGMA synchronous = OFF")
         self._database.executescript(_TABLES)
-        self._waiting: dict[str, list[tuple[Any, ...]]] = {}
+        self._waiting: dict[str, list[tuple[object, ...]]] = {}
         self._names: set[Dataset] = set()
 
     def __enter__(self) -> Self:
@@ -87,8 +88,8 @@ class Staging:
             self._insert(_INSERT_OTHER, (kind, id_bytes(document["node_id"]), _encode(document)))
 
     def _dataset(self, node: Document) -> Dataset:
-        """By what a node is called in full. The format tells nodes apart by their ids alone, so two may be called
-        the same; the later one is then told apart by its id here too."""
+        """By the full name of a node. The format distinguishes nodes by their ids alone, so two may have the same
+        name; the later one gets its id as a suffix here too."""
         namespace, qualified = from_uri(node["namespace"]), node.get("qualified_name") or ""
         beginning = f"{node['namespace']}/"
         full = qualified.removeprefix(beginning) if qualified.startswith(beginning) else ""
@@ -99,7 +100,7 @@ class Staging:
         self._names.add(dataset)
         return dataset
 
-    def _insert(self, statement: str, row: tuple[Any, ...]) -> None:
+    def _insert(self, statement: str, row: tuple[object, ...]) -> None:
         waiting = self._waiting.setdefault(statement, [])
         waiting.append(row)
         if len(waiting) >= _AT_ONCE:
@@ -131,11 +132,11 @@ class Staging:
 class _Behind:
     """Rows in the order of the nodes that they belong to, taken node by node."""
 
-    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+    def __init__(self, rows: Iterator[PlainRow]) -> None:
         self._groups = groupby(rows, key=lambda row: row[0])
         self._next = next(self._groups, None)
 
-    def of(self, number: int) -> list[tuple[Any, ...]]:
+    def of(self, number: int) -> list[PlainRow]:
         if self._next is None or self._next[0] != number:
             return []
         rows = list(self._next[1])

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection
-from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
 from headwater.store.access.view import View
-from headwater.store.exchange.documents import BEFORE
+from headwater.store.exchange.documents import BEFORE, StatedEdge
 from headwater.store.exchange.scope import ExportScope
 from headwater.store.query.traverse import is_hub
 
@@ -26,7 +25,7 @@ class VersionNodes:
         self._written: dict[int, list[int]] = {dataset_id: [] for dataset_id in ids}
         self.moments: dict[int, set[int]] = {dataset_id: set() for dataset_id in ids}
         """By dataset: the versions that are nodes."""
-        self.edges: dict[int, list[tuple[int, int | None, Row[Any]]]] = {dataset_id: [] for dataset_id in ids}
+        self.edges: dict[int, list[tuple[int, int | None, StatedEdge]]] = {dataset_id: [] for dataset_id in ids}
         """By target: its moment, that of the source where it too has versions, and the row of ``lineage``."""
         if ids:
             self._read_moments(view, scope, ids)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
 from headwater.formats.openlineage.describe import kind_owner_and_tags
 from headwater.model.runs import Facets
 from headwater.store.fold.entities import Entities, chunks
-from headwater.store.fold.rows import DatasetRow, FacetDocument, live_facets
+from headwater.store.fold.rows import DatasetRow, live_facets
+from headwater.store.schema.stored_rows import FacetDocument
 from headwater.store.schema.tables import dataset
 
 
@@ -55,7 +55,7 @@ def merged_facets(documents: Iterable[FacetDocument]) -> Facets:
 
 def merged_document(documents: Iterable[FacetDocument]) -> FacetDocument:
     """The same with the stamps."""
-    merged: dict[str, list[Any]] = {}
+    merged: FacetDocument = {}
     for document in documents:
         for name, entry in document.items():
             if name not in merged or entry[:2] > merged[name][:2]:

@@ -40,8 +40,6 @@ from headwater.store.schema.tables import (
 
 DIRECT_EDGES_VARIABLE = "HEADWATER_MAX_DIRECT_EDGES"
 LIMITED = "store.limited"
-MAX_STREAM_EVENTS = 1_000_000
-"""Maximum number of new events of one import, which is one transaction."""
 _ROW = 1
 _MAX_MEMORY = 4 * 2**20
 
@@ -138,7 +136,7 @@ def _write_limit(conn: Connection, actor: Actor, limit: int, before: int) -> Sta
 
 
 def _fold_all_again(conn: Connection, standing: Standing) -> int:
-    """Make versions and edges anew. What events say of datasets, jobs and runs does not depend on the limit."""
+    """Rebuild versions and edges. Statements of events about datasets, jobs and runs do not depend on the limit."""
     for table in (lineage, version, edge, column_edge):
         conn.execute(delete(table))
     conn.execute(delete(dataset).where(dataset.c.id < 0))

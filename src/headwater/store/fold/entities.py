@@ -1,27 +1,40 @@
-"""The datasets, jobs and runs that a batch of events speaks of: read once, changed in memory, written once."""
+"""The datasets, jobs and runs of a batch of events: read once, changed in memory, written once."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TypeVar
 
-from sqlalchemy import Column, ColumnElement, Connection, Table, Text, bindparam, insert, select, type_coerce, update
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    ColumnElement,
+    Connection,
+    Table,
+    Text,
+    bindparam,
+    insert,
+    select,
+    type_coerce,
+    update,
+)
 
-from headwater.formats.openlineage.accumulate import nominal_times, parent_run_id, progress, run_state
 from headwater.formats.openlineage.describe import dataset_kind, first_owner, kind_owner_and_tags
 from headwater.formats.openlineage.event import Event, EventKind
 from headwater.model.names import Endpoint, Job
-from headwater.model.runs import Facets, RunState
+from headwater.model.runs import Facets
 from headwater.store.engine.dialect import DIALECTS
 from headwater.store.engine.prepared import Lookup, Prepared, Question, Row, together
 from headwater.store.fold.memory import Memory
 from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, live_facets
 from headwater.store.log.log_head import Standing
 from headwater.store.schema.name_keys import endpoint_key, hub_key, hub_name, key_of
+from headwater.store.schema.stored_rows import StampedFacet
 from headwater.store.schema.tables import dataset, job, label, run, run_dataset, to_micros
 
+Item = TypeVar("Item")
 _CHUNK = 500
 _LIGHT = 500
 """What a row without facets weighs in memory."""
@@ -41,6 +54,8 @@ class Entities:
         """Datasets whose symlinks have to be looked at."""
         self.to_describe: set[int] = set()
         """Datasets whose kind, owner and tags may have changed."""
+        self.new_datasets: set[int] = set()
+        """Datasets, and hubs, that this transaction has made: nobody has written any of them before."""
 
     # -- reading, and making what is new ----------------------------------------------------------
 
@@ -54,7 +69,7 @@ class Entities:
                 keep(self, row)
 
     def make(self, events: Iterable[Event]) -> None:
-        """What these speak of and is neither at hand nor stored; to be called when everything stored was read."""
+        """Create the entities that are neither in memory nor stored; to be called after everything stored was read."""
         for event in events:
             self._make_datasets(use.dataset for use in event.datasets)
             if event.job is not None and event.job not in self.memory.jobs:
@@ -94,41 +109,44 @@ class Entities:
         self.memory.runs[kept.run_id] = self.memory.run_by_id[kept.id] = kept
 
     def _make_datasets(self, endpoints: Iterable[Endpoint]) -> None:
-        rows: list[dict[str, Any]] = [
-            {
-                "id": (number := self.standing.next(dataset)),
-                "key": endpoint_key(endpoint),
-                "namespace": endpoint.namespace,
-                "name": endpoint.name,
-                "is_job": int(isinstance(endpoint, Job)),
-                "canonical_id": number,  # a new name stands for itself; only symlinks can make it an alias
-                "kind": dataset_kind(endpoint.namespace, {}),
-                "owner": None,
-                "tags": [],
-                "contested": 0,
-                "first_seen": None,
-                "last_seen": None,
-            }
+        rows = [
+            DatasetRow(
+                facets={},
+                id=(number := self.standing.next(dataset)),
+                key=endpoint_key(endpoint),
+                namespace=endpoint.namespace,
+                name=endpoint.name,
+                is_job=int(isinstance(endpoint, Job)),
+                canonical_id=number,  # a new name stands for itself; only symlinks can make it an alias
+                kind=dataset_kind(endpoint.namespace, {}),
+                owner=None,
+                tags=[],
+                contested=0,
+                first_seen=None,
+                last_seen=None,
+            )
             for endpoint in dict.fromkeys(endpoints)
             if endpoint not in self.memory.datasets
         ]
         for row in rows:
-            kept = DatasetRow({}, **row)
-            self.memory.datasets[kept.endpoint] = self.memory.dataset_by_id[kept.id] = kept
+            self.memory.datasets[row.endpoint] = self.memory.dataset_by_id[row.id] = row
+            self.new_datasets.add(row.id)
         if rows:
-            _INSERT_DATASET.run(self._conn, [row | {"name_key": key_of(row["name"]), "facets": {}} for row in rows])
+            _INSERT_DATASET.run(self._conn, [{**vars(row), "name_key": key_of(row.name)} for row in rows])
 
     def _make_job(self, named: Job, micros: int) -> None:
-        row: dict[str, Any] = {
-            "id": self.standing.next(job),
-            "key": key_of(named.namespace, named.name),
-            "namespace": named.namespace,
-            "name": named.name,
-            "owner": None,
-            "last_seen": micros,
-        }
-        self.memory.jobs[named] = JobRow({}, **row)
-        _INSERT_JOB.run(self._conn, [row | {"facets": {}}])
+        key = key_of(named.namespace, named.name)
+        row = JobRow(
+            facets={},
+            id=self.standing.next(job),
+            key=key,
+            namespace=named.namespace,
+            name=named.name,
+            owner=None,
+            last_seen=micros,
+        )
+        self.memory.jobs[named] = row
+        _INSERT_JOB.run(self._conn, [vars(row)])
 
     def _make_run(self, run_id: str, micros: int) -> None:
         """Stored when it is known which job it is a run of."""
@@ -136,17 +154,8 @@ class Entities:
             id=self.standing.next(run),
             key=key_of(run_id),
             run_id=run_id,
-            job_id=0,
-            state=RunState.UNKNOWN,
-            started_at=None,
-            ended_at=None,
             first_event_at=micros,
             last_event_at=micros,
-            nominal_start=None,
-            nominal_end=None,
-            parent_run_id=None,
-            parent_key=None,
-            stamps={},
             stored=False,
             events=[],
         )
@@ -175,8 +184,9 @@ class Entities:
                 self.memory.hubs[key] = hub_id
         if key not in self.memory.hubs:
             self.memory.hubs[key] = hub_id = self.standing.next_hub()
+            self.new_datasets.add(hub_id)
             name = hub_name(job, key)
-            row: dict[str, Any] = {"id": hub_id, "key": key, "namespace": job.namespace, "name": name}
+            row: dict[str, object] = {"id": hub_id, "key": key, "namespace": job.namespace, "name": name}
             row |= {"name_key": key_of(name), "is_job": 2, "canonical_id": hub_id, "kind": "job", "contested": 0}
             row |= {"owner": None, "tags": [], "facets": {}, "first_seen": None, "last_seen": None}
             _INSERT_DATASET.run(self._conn, [row])
@@ -216,7 +226,7 @@ class Entities:
     # -- changing ---------------------------------------------------------------------------------
 
     def apply(self, event: Event) -> None:
-        """Take in what ``event`` says of its entities."""
+        """Apply the statements of ``event`` to its entities."""
         micros = to_micros(event.time)
         stamp = (micros, event.digest.hex())
         self.memory.weight += len(event.body)
@@ -247,26 +257,10 @@ class Entities:
         self._changed_jobs[row.id] = row
 
     def _apply_run(self, row: RunRow, event: Event, micros: int, stamp: Stamp) -> None:
-        facets = event.run_facets or {}
-        state = run_state(event.event_type)
-        row.first_event_at = min(row.first_event_at, micros)
-        row.last_event_at = max(row.last_event_at, micros)
-        if event.event_type == "START":
-            row.started_at = micros if row.started_at is None else min(row.started_at, micros)
-        if _newer(row.stamps, "job", stamp):
+        row.set_times_and_state(event, micros, stamp)
+        row.set_facets(event.run_facets or {}, stamp)
+        if row.is_newest("job", stamp):
             row.job_id = self.job(event.job).id
-        if state.terminal:
-            if _newer(row.stamps, "end", stamp):
-                row.state, row.ended_at = state, micros
-        elif "end" not in row.stamps:
-            row.state = progress([_as_type(row.state), event.event_type])
-        if "parent" in facets and _newer(row.stamps, "parent", stamp):
-            row.parent_run_id = parent_run_id(facets)
-            row.parent_key = key_of(row.parent_run_id) if row.parent_run_id is not None else None
-        if "nominalTime" in facets and _newer(row.stamps, "nominalTime", stamp):
-            start, end = nominal_times(facets)
-            row.nominal_start = to_micros(start) if start else None
-            row.nominal_end = to_micros(end) if end else None
         row.uses |= {(self.dataset(use.dataset).id, "input") for use in event.inputs}
         row.uses |= {(self.dataset(use.dataset).id, "output") for use in event.outputs}
         if row.events is not None:
@@ -314,15 +308,17 @@ def missing(memory: Memory, events: Collection[Event]) -> EntityQuestions:
     ]
 
 
-def _entity_questions(lookup: Lookup, wanted: Sequence[Any], keep: Callable[[Entities, Row], None]) -> EntityQuestions:
+def _entity_questions(
+    lookup: Lookup, wanted: Sequence[int] | Sequence[bytes], keep: Callable[[Entities, Row], None]
+) -> EntityQuestions:
     return [(question, keep) for question in lookup.questions(wanted)]
 
 
-_NO_FACET: list[Any] = [0, "", None]
+_NO_FACET: StampedFacet = [0, "", None]
 _WORDS = frozenset({"datasetType", "ownership", "symlinks", "tags"})
 
 
-def _names(table: Table, row: type[Any]) -> list[str]:
+def _names(table: Table, row: type[DatasetRow | JobRow | RunRow]) -> list[str]:
     return [field.name for field in fields(row) if field.name in table.c]
 
 
@@ -334,11 +330,11 @@ _UPDATED: Mapping[str, Sequence[str]] = {
 }
 
 
-def _values(row: Any, columns: Iterable[str]) -> dict[str, Any]:
+def _values(row: object, columns: Iterable[str]) -> dict[str, object]:
     return {column: getattr(row, column) for column in columns}
 
 
-def _read_as(column: Column[Any]) -> ColumnElement[Any]:
+def _read_as(column: Column[object]) -> ColumnElement[object]:
     """Facets come as text, so that their weight is known."""
     return type_coerce(column, Text) if column.name == "facets" else column
 
@@ -362,7 +358,7 @@ _INSERT_RUN_DATASET = {
 
 def _update(table: Table) -> Prepared:
     """The row of that ``id``. Facets come as text, see :meth:`DatasetRow.facets_text`."""
-    values: dict[str, Any] = {name: bindparam(name) for name in _UPDATED[table.name] if name != "id"}
+    values: dict[str, BindParameter[object]] = {name: bindparam(name) for name in _UPDATED[table.name] if name != "id"}
     if "facets" in table.c:
         values["facets"] = bindparam("facets", type_=Text())
     return Prepared(update(table).where(table.c.id == bindparam("id")).values(values))
@@ -371,17 +367,6 @@ def _update(table: Table) -> Prepared:
 _UPDATES = {table.name: _update(table) for table in (dataset, job, run)}
 
 
-def _newer(stamps: dict[str, list[Any]], what: str, stamp: Stamp) -> bool:
-    if what in stamps and tuple(stamps[what]) > stamp:
-        return False
-    stamps[what] = list(stamp)
-    return True
-
-
-def _as_type(state: str) -> str | None:
-    return None if state == RunState.UNKNOWN else state
-
-
-def chunks(items: list[Any]) -> Iterable[list[Any]]:
+def chunks(items: list[Item]) -> Iterable[list[Item]]:
     """In parts that fit the databases' limits on bound parameters."""
     return (items[i : i + _CHUNK] for i in range(0, len(items), _CHUNK))

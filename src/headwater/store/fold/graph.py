@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, select
 
 from headwater.formats.openlineage.accumulate import accumulate
 from headwater.formats.openlineage.event import Event, EventKind, reread_event
@@ -24,6 +23,7 @@ from headwater.store.fold.intervals import Intervals
 from headwater.store.fold.repeats import RunOutcome, said_by
 from headwater.store.fold.rows import Group, RunRow
 from headwater.store.fold.writes import Draft, Writer, draft_flows, remove_versions, signature
+from headwater.store.schema.stored_rows import StoredVersion
 from headwater.store.schema.tables import dataset, event, lineage, to_micros, version
 
 _EVENTS_OF_RUNS = Lookup(select(event.c.run_id, event.c.digest, event.c.body), event.c.run_id)
@@ -59,7 +59,7 @@ class Graph:
         """The events just stored, by their digests: these need not be read again."""
 
     def fold(self, new: Collection[Event], renamed: Collection[int]) -> None:
-        """Take in the events just stored; fold again what was known under a name that no longer holds."""
+        """Fold the events just stored; fold again what was known under a name that is no longer valid."""
         self._fresh = {event.digest: event for event in new}
         runs: dict[int, RunRow] = {}
         jobs: set[int] = set()
@@ -166,7 +166,7 @@ class Graph:
         before = self._versions(*mine) if _VERSION_OF_DATASET.rows(self._conn, {"dataset": dataset_id}) else []
         self._reconcile(before, drafts)
 
-    def _declared(self, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, Event]]:
+    def _declared(self, rows: Iterable[tuple[int, bytes, bytes]]) -> Iterator[tuple[int, Event]]:
         for event_id, digest, body in rows:
             declaration = self._fresh.get(digest) or reread_event(body, digest)
             if declares_lineage(declaration):
@@ -174,17 +174,20 @@ class Graph:
 
     # -- versions ---------------------------------------------------------------------------------
 
-    def _versions(self, *mine: ColumnElement[bool]) -> Sequence[Row[*tuple[Any, ...]]]:
+    def _versions(self, *mine: ColumnElement[bool]) -> Sequence[StoredVersion]:
         return self._conn.execute(select(version).where(*mine)).all()
 
-    def _reconcile(self, before: Sequence[Row[*tuple[Any, ...]]], drafts: Sequence[Draft]) -> None:
+    def _reconcile(self, before: Sequence[StoredVersion], drafts: Sequence[Draft]) -> None:
         """Make the stored versions those of ``drafts``, touching only what differs."""
         wanted = {draft.signature for draft in drafts}
         stale = [row for row in before if signature(row) not in wanted]
         if stale:
             remove_versions(self._conn, [row.id for row in stale])
-            for group in sorted({Group(Origin(r.origin), r.job_id, r.dataset_id) for r in stale}, key=repr):
-                self._intervals.refold(group)
+            gone: dict[Group, list[StoredVersion]] = {}
+            for row in stale:
+                gone.setdefault(Group(Origin(row.origin), row.job_id, row.dataset_id), []).append(row)
+            for group in sorted(gone, key=repr):
+                self._intervals.remove(group, gone[group])
         kept = {signature(row) for row in before}
         for draft in sorted(drafts, key=lambda d: (d.writer.written_at, d.writer.tiebreak)):
             if draft.signature not in kept:

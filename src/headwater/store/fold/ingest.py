@@ -110,7 +110,7 @@ def _store(conn: Connection, entities: Entities, events: Sequence[Event]) -> Non
 
 
 def entry_of(event: Event) -> Deed:
-    """What the log says of an event that was taken in."""
+    """The log entry of an ingested event."""
     subject = {EventKind.RUN: event.run_id, EventKind.JOB: str(event.job)}.get(event.kind)
     if event.dataset is not None:
         subject = str(event.dataset.dataset)

@@ -2,20 +2,22 @@
 
 An edge of a :class:`Group` holds while any valid version of the group says so. In the ordinary case, a new version
 that is the newest of its group, only what it changes is touched, and nothing at all where it repeats the one before;
-that holds for one that arrives late, too, and senders with several connections have many of these. Where a late one
-says something else, or one goes away, the whole group is folded anew; all ways lead to the same rows.
+that holds for one that arrives late, too, and senders with several connections have many of these. If a late one
+differs, or one is removed, only the time in which it was valid is folded again, however long the history of the group
+is. If several are removed, the whole group is folded again. All orders lead to the same rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from operator import attrgetter
+from typing import Protocol
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
-    Row,
     Select,
     Table,
     and_,
@@ -27,30 +29,100 @@ from sqlalchemy import (
     update,
 )
 
+from headwater.model.lineage import Dependency
 from headwater.store.engine.prepared import Prepared, together
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
 from headwater.store.fold.versions import VersionWriter
 from headwater.store.fold.writes import Draft, in_group
+from headwater.store.schema.stored_rows import PlainRow, StoredVersion
 from headwater.store.schema.tables import OPEN, column_edge, content, edge, version
 
-Element = tuple[Any, ...]
+Element = PlainRow
 """One thing a version says: an upstream with its type, or one column edge."""
 
 
+Time = tuple[int, int]
+"""From when, and to when."""
+
+Span = tuple[Element, int, int]
+"""An element, with the time in which it held."""
+
+
+class Digests(Protocol):
+    """Of what a version says."""
+
+    @property
+    def upstream_digest(self) -> bytes: ...
+    @property
+    def column_digest(self) -> bytes: ...
+
+
 class _Kind:
-    """A table of intervals: which part of a version it sums up, and how an element is laid out in its columns."""
+    """A table of intervals: which part of a version it sums up, and how an element is laid out in its columns.
+
+    One event may have a hundred thousand elements, which all other writers wait for: rows are plain tuples here.
+    """
 
     def __init__(self, table: Table, digest: str, columns: tuple[str, ...], *, labelled: bool) -> None:
         """``labelled``: the second and third are column names, which the table holds as label ids."""
-        self.table = table
-        self.digest = digest
-        self.columns = columns
+        self.digest_of: Callable[[Digests], bytes] = attrgetter(digest)
         self.labelled = labelled
         row = table.c.id == bindparam("row")
-        self.insert = Prepared(insert(table))
+        self._insert = Prepared(insert(table))
+        self._inserted = [column.name for column in table.c if column.name != "id"]
         self.delete = Prepared(delete(table).where(row))
         self.end = Prepared(update(table).where(row).values(valid_to=bindparam("at")))
+        stored = select(*(table.c[name] for name in ("id", "valid_from", "valid_to", *columns)))
+        near = and_(table.c.valid_from <= bindparam("end"), table.c.valid_to >= bindparam("start"))
+        self._all, self._near = (
+            {jobless: Prepared(stored.where(*_edges_of(table, jobless), *which)) for jobless in _EITHER}
+            for which in ((), (near,))
+        )
+
+    def insert(self, conn: Connection, group: Group, spans: Iterable[Span]) -> None:
+        """Of equally new edges the last one stored is listed first: the order must not depend on that of a set."""
+        # Plain strings: a driver adapts those of an enum one by one.
+        job_id, origin, target = group.job_id, str(group.origin), group.dataset_id
+        if self.labelled:
+            rows: list[PlainRow] = [
+                (job_id, origin, up, source, target, column, _PLAIN[how], subtype, masking, logic, start, end)
+                for (up, source, column, how, subtype, masking, logic), start, end in spans
+            ]
+        else:
+            rows = [
+                (job_id, origin, up, target, str(basis), str(kind), transformation, start, end)
+                for (up, basis, kind, transformation), start, end in spans
+            ]
+        if rows:
+            self._insert.insert(conn, self._inserted, rows)
+
+    def stored(self, conn: Connection, group: Group, window: Time | None = None) -> Iterator[tuple[int, Span]]:
+        """The rows of a group by their ids; with ``window`` those that overlap or touch it."""
+        if window is None:
+            return _rows(conn, self._all, group)
+        return _rows(conn, self._near, group, start=window[0], end=window[1])
+
+
+def _rows(conn: Connection, queries: Mapping[bool, Prepared], group: Group, **times: int) -> Iterator[tuple[int, Span]]:
+    parameters: dict[str, int | str] = {"dataset": group.dataset_id, "origin": group.origin, **times}
+    if group.job_id is not None:
+        parameters["job"] = group.job_id
+    for row in queries[group.job_id is None].rows(conn, parameters):
+        yield row[0], (row[3:], row[1], row[2])
+
+
+def _edges_of(table: Table, jobless: bool) -> tuple[ColumnElement[bool], ...]:
+    """NULL is found by IS NULL alone."""
+    return (
+        table.c.job_id.is_(None) if jobless else table.c.job_id == bindparam("job"),
+        table.c.downstream_id == bindparam("dataset"),
+        table.c.origin == bindparam("origin"),
+    )
+
+
+_EITHER = (False, True)
+_PLAIN = {dependency: dependency.value for dependency in Dependency}
 
 
 _KINDS = (
@@ -87,87 +159,117 @@ class Intervals:
             return
         before = newest
         if newest is not None and newest.partition_id != draft.partition_id:
-            before, _ = self._neighbours(draft)
+            before, _ = self._neighbours(draft.group, draft.partition_id, draft.writer.stamp)
         self._memory.newest[draft.group] = self._write(draft, (newest, before))
         if before is not None:
             self._versions.end(before.id, draft.writer.written_at)
-        repeats = before if before is not None else newest
         if newest is None:
             self._begin(draft)
-        elif repeats is None or not draft.repeats(repeats):
-            self._settle(draft.group, draft.writer.written_at)
+        elif not draft.repeats(newest if before is None else before):
+            self._change(draft.group, (draft.writer.written_at, OPEN), before, draft)
 
     def _add_late(self, draft: Draft) -> None:
-        before, after = self._neighbours(draft)
-        self._write(draft, (before, after), OPEN if after is None else after.written_at)
+        before, after = self._neighbours(draft.group, draft.partition_id, draft.writer.stamp)
+        end = OPEN if after is None else after.written_at
+        self._write(draft, (before, after), end)
         if before is not None:
             self._versions.end(before.id, draft.writer.written_at)
         if before is None or not draft.repeats(before):
-            self.refold(draft.group)
+            self._change(draft.group, (draft.writer.written_at, end), before, draft)
+
+    def remove(self, group: Group, gone: Sequence[StoredVersion]) -> None:
+        """Bring the group's edges up to date after some of its versions were removed."""
+        if len(gone) > 1:
+            self.refold(group)
+            return
+        self._memory.newest.pop(group, None)
+        for row in gone:
+            before, _ = self._neighbours(group, row.partition_id, (row.written_at, row.tiebreak))
+            if before is not None:
+                self._versions.end(before.id, row.valid_to)
+            self._change(group, (row.written_at, row.valid_to), row, before)
 
     def _write(self, draft: Draft, near: Iterable[Newest | None], valid_to: int = OPEN) -> Newest:
+        self._entities.new_datasets.discard(draft.group.dataset_id)
         known = {digest for row in near if row is not None for digest in row[-3:]}
         return self._versions.add(self._entities.standing.next(version), draft, known, valid_to)
 
     def _newest(self, group: Group) -> Newest | None:
-        parameters = {"dataset": group.dataset_id, "origin": group.origin}
-        if group.job_id is not None:
-            parameters["job"] = group.job_id
         if group not in self._memory.newest:
-            rows = _NEWEST[group.job_id is None].rows(self._conn, parameters)
+            parameters = {"dataset": group.dataset_id, "origin": group.origin}
+            if group.job_id is not None:
+                parameters["job"] = group.job_id
+            is_new = group.dataset_id in self._entities.new_datasets
+            rows = [] if is_new else _NEWEST[group.job_id is None].rows(self._conn, parameters)
             self._memory.newest[group] = Newest(*rows[0]) if rows else None
         return self._memory.newest[group]
 
-    def _neighbours(self, draft: Draft) -> list[Newest | None]:
-        """The versions before and after a new one, of the same partition."""
-        group, writer = draft.group, draft.writer
+    def _neighbours(self, group: Group, partition_id: int | None, stamp: tuple[int, bytes]) -> list[Newest | None]:
+        """The versions of a partition before and after a stamp."""
+        at, tiebreak = stamp
         parameters = {"dataset": group.dataset_id, "origin": group.origin, "job": group.job_id}
-        parameters |= {"partition": draft.partition_id, "at": writer.written_at, "tiebreak": writer.tiebreak}
+        parameters |= {"partition": partition_id, "at": at, "tiebreak": tiebreak}
         given = {name: value for name, value in parameters.items() if value is not None}
-        questions = [(side, given) for side in _NEIGHBOURS[group.job_id is None, draft.partition_id is None]]
+        questions = [(side, given) for side in _NEIGHBOURS[group.job_id is None, partition_id is None]]
         return [Newest(*rows[0]) if rows else None for rows in together(self._conn, questions)]
 
     def _begin(self, draft: Draft) -> None:
         """The first version of its group: there is nothing that it could change."""
-        for kind, said in zip(_KINDS, (draft.upstreams, draft.columns.rows), strict=True):
-            # In the order they have in the content, which hangs on nothing but what is said.
-            elements = self._labelled(kind, dict.fromkeys(map(tuple, said)))
-            self._insert(kind, draft.group, [(element, draft.writer.written_at, OPEN) for element in elements])
+        # Each once, in the order of the content, which depends on the statements alone.
+        statements: tuple[Collection[Element], ...] = (dict.fromkeys(map(tuple, draft.upstreams)), draft.columns.rows)
+        for kind, said in zip(_KINDS, statements, strict=True):
+            elements = self._labelled(kind, said)
+            kind.insert(self._conn, draft.group, zip(elements, repeat(draft.writer.written_at), repeat(OPEN)))
 
-    # -- the newest version changed something -----------------------------------------------------
+    # -- in some time, another version is valid ----------------------------------------------------
 
-    def _settle(self, group: Group, now: int) -> None:
+    def _change(self, group: Group, window: Time, before: Digests | None, after: Digests | None) -> None:
+        """Within ``window``, ``after`` is valid where ``before`` was. What both say holds as it did."""
+        start, end = window
+        if start >= end:
+            return
         valid = self._conn.execute(
-            select(version.c.upstream_digest, version.c.column_digest)
-            .where(in_group(group), version.c.valid_to == OPEN)
-            .distinct()
+            select(version.c.upstream_digest, version.c.column_digest, version.c.written_at, version.c.valid_to).where(
+                in_group(group), version.c.written_at < end, version.c.valid_to > start
+            )
         ).all()
-        bodies = self._contents({d for row in valid for d in row})
         for kind in _KINDS:
-            wanted = {element for row in valid for element in bodies[getattr(row, kind.digest)]}
-            self._settle_kind(kind, group, wanted, now)
+            said, says = (None if one is None else kind.digest_of(one) for one in (before, after))
+            if said == says:
+                continue
+            times: dict[bytes, list[Time]] = {}
+            for row in valid:
+                clipped = max(row.written_at, start), min(row.valid_to, end)
+                times.setdefault(kind.digest_of(row), []).append(clipped)
+            bodies = self._contents({digest for digest in (said, says, *times) if digest is not None})
+            differing = _differing(*(() if digest is None else bodies[digest] for digest in (said, says)))
+            spans = _spans({digest: filter(differing.__contains__, bodies[digest]) for digest in times}, times)
+            self._replace_within(kind, group, window, {element: spans.get(element, ()) for element in differing})
 
-    def _settle_kind(self, kind: _Kind, group: Group, wanted: set[Element], now: int) -> None:
-        table = kind.table
-        wanted = set(self._labelled(kind, wanted))
-        rows = self._conn.execute(
-            select(table).where(_edges_of(table, group), or_(table.c.valid_to == OPEN, table.c.valid_to == now))
-        ).all()
-        held = {_element(kind, row): row for row in rows if row.valid_to == OPEN}
-        just_ended = {_element(kind, row): row for row in rows if row.valid_to == now}
-        never: list[int] = []
-        over: list[int] = []
-        for element, row in held.items():
-            if element not in wanted:
-                (never if row.valid_from == now else over).append(row.id)
-        new = wanted - held.keys()
-        again = [just_ended[element].id for element in new & just_ended.keys()]
-        if never:
-            kind.delete.run(self._conn, [{"row": row_id} for row_id in never])
-        ended = [*((row_id, now) for row_id in over), *((row_id, OPEN) for row_id in again)]
-        if ended:
-            kind.end.run(self._conn, [{"row": row_id, "at": at} for row_id, at in ended])
-        self._insert_sorted(kind, group, [(element, now, OPEN) for element in new - just_ended.keys()])
+    def _replace_within(self, kind: _Kind, group: Group, window: Time, spans: Mapping[Element, Sequence[Time]]) -> None:
+        """Within ``window``, each element holds as ``spans`` has it; before and after it as it did."""
+        start, end = window
+        elements = dict(zip(self._labelled(kind, spans.keys()), spans.values(), strict=True))
+        held: dict[Element, dict[Time, int]] = {}
+        for row_id, (element, since, until) in kind.stored(self._conn, group, window):
+            if element in elements:
+                held.setdefault(element, {})[since, until] = row_id
+        stale, ended, new = list[int](), list[tuple[int, int]](), list[Span]()
+        for element, inside in elements.items():
+            rows = held.get(element)
+            if rows is None:
+                new += [(element, *time) for time in inside]
+                continue
+            outside = [piece for row in rows for piece in ((row[0], min(row[1], start)), (max(row[0], end), row[1]))]
+            wanted = joined([*outside, *inside])
+            beginning = {time[0]: row_id for time, row_id in rows.items() if time not in wanted}
+            for time in wanted:
+                if time[0] in beginning:
+                    ended.append((beginning.pop(time[0]), time[1]))
+                elif time not in rows:
+                    new.append((element, *time))
+            stale += beginning.values()
+        self._write_rows(kind, group, stale, ended, new)
 
     # -- the whole group anew ---------------------------------------------------------------------
 
@@ -186,43 +288,26 @@ class Intervals:
                 self._versions.end(row.id, ends[row.id])
         bodies = self._contents({d for row in versions for d in (row.upstream_digest, row.column_digest)})
         for kind in _KINDS:
-            spans: dict[Element, list[tuple[int, int]]] = {}
+            times: dict[bytes, list[Time]] = {}
             for row in versions:
-                for element in bodies[getattr(row, kind.digest)]:
-                    spans.setdefault(element, []).append((row.written_at, ends[row.id]))
-            self._replace(kind, group, spans)
-
-    def _replace(self, kind: _Kind, group: Group, spans: Mapping[Element, list[tuple[int, int]]]) -> None:
-        names = self._label_lookup(kind, spans)
-        wanted = {(names(element), start, end) for element, pieces in spans.items() for start, end in joined(pieces)}
-        rows = self._conn.execute(select(kind.table).where(_edges_of(kind.table, group))).all()
-        held = {(_element(kind, row), row.valid_from, row.valid_to): row.id for row in rows}
-        stale = [row_id for key, row_id in held.items() if key not in wanted]
-        for start in range(0, len(stale), 500):
-            chunk = stale[start : start + 500]
-            self._conn.execute(delete(kind.table).where(kind.table.c.id.in_(chunk)))
-        self._insert_sorted(kind, group, wanted - held.keys())
+                times.setdefault(kind.digest_of(row), []).append((row.written_at, ends[row.id]))
+            spans = _spans({digest: bodies[digest] for digest in times}, times)
+            elements = zip(self._labelled(kind, spans.keys()), spans.values(), strict=True)
+            wanted = {(element, start, end) for element, pieces in elements for start, end in joined(pieces)}
+            held = {span: row_id for row_id, span in kind.stored(self._conn, group)}
+            stale = [row_id for span, row_id in held.items() if span not in wanted]
+            self._write_rows(kind, group, stale, (), sorted(wanted - held.keys(), key=_in_order))
 
     # -- rows and elements ------------------------------------------------------------------------
 
-    def _insert_sorted(self, kind: _Kind, group: Group, spans: Iterable[tuple[Element, int, int]]) -> None:
-        self._insert(kind, group, sorted(spans, key=_in_order))
-
-    def _insert(self, kind: _Kind, group: Group, spans: Iterable[tuple[Element, int, int]]) -> None:
-        """Of edges equally new the last one stored is told first: the order must not hang on that of a set."""
-        rows = [
-            {
-                "job_id": group.job_id,
-                "origin": group.origin,
-                "downstream_id": group.dataset_id,
-                "valid_from": start,
-                "valid_to": end,
-                **dict(zip(kind.columns, element, strict=True)),
-            }
-            for element, start, end in spans
-        ]
-        if rows:
-            kind.insert.run(self._conn, rows)
+    def _write_rows(
+        self, kind: _Kind, group: Group, stale: Collection[int], ended: Collection[tuple[int, int]], new: Iterable[Span]
+    ) -> None:
+        if stale:
+            kind.delete.run(self._conn, [{"row": row_id} for row_id in stale])
+        if ended:
+            kind.end.run(self._conn, [{"row": row_id, "at": at} for row_id, at in ended])
+        kind.insert(self._conn, group, new)
 
     def _contents(self, digests: Collection[bytes]) -> dict[bytes, list[Element]]:
         found: dict[bytes, list[Element]] = {}
@@ -234,20 +319,40 @@ class Intervals:
         return found
 
     def _labelled(self, kind: _Kind, elements: Collection[Element]) -> list[Element]:
-        return list(map(self._label_lookup(kind, elements), elements))
-
-    def _label_lookup(self, kind: _Kind, elements: Iterable[Element]) -> Callable[[Element], Element]:
+        """With the ids of labels for names of columns."""
         if not kind.labelled:
-            return lambda element: element
-        texts = {text for element in elements for text in element[1:3] if text is not None}
+            return list(elements)
+        texts = {element[1] for element in elements} | {element[2] for element in elements}
+        texts.discard(None)
         known = self._entities.label_ids(texts)
         ids: dict[str | None, int | None] = {None: None, **{text: known[text] for text in texts}}
-        return lambda element: (element[0], ids[element[1]], ids[element[2]], *element[3:])
+        return [
+            (up, ids[source], ids[column], how, subtype, masking, logic)
+            for up, source, column, how, subtype, masking, logic in elements
+        ]
 
 
-def joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _differing(before: Collection[Element], after: Collection[Element]) -> dict[Element, None]:
+    """The elements of one content that the other lacks, in an order that depends on the statements alone."""
+    gone, new = dict.fromkeys(before), dict.fromkeys(after)
+    return dict.fromkeys([*(one for one in gone if one not in new), *(one for one in new if one not in gone)])
+
+
+def _spans(
+    bodies: Mapping[bytes, Iterable[Element]], times: Mapping[bytes, Iterable[Time]]
+) -> dict[Element, list[Time]]:
+    """When each element was said, by the times of the contents that say it: most versions have one of few contents."""
+    spans: dict[Element, list[Time]] = {}
+    for digest, elements in bodies.items():
+        pieces = joined(times[digest])
+        for element in elements:
+            spans.setdefault(element, []).extend(pieces)
+    return spans
+
+
+def joined(spans: Iterable[Time]) -> list[Time]:
     """Spans that touch or overlap become one; empty ones go."""
-    merged: list[tuple[int, int]] = []
+    merged: list[Time] = []
     for start, end in sorted(span for span in spans if span[0] < span[1]):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
@@ -256,21 +361,12 @@ def joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _edges_of(table: Table, group: Group) -> ColumnElement[bool]:
-    same_job = table.c.job_id.is_(None) if group.job_id is None else table.c.job_id == group.job_id
-    return and_(same_job, table.c.downstream_id == group.dataset_id, table.c.origin == group.origin)
-
-
-def _element(kind: _Kind, row: Row[Any]) -> Element:
-    return tuple(getattr(row, column) for column in kind.columns)
-
-
-def _in_order(span: tuple[Element, int, int]) -> Any:
+def _in_order(span: Span) -> tuple[list[tuple[bool, object]], int, int]:
     element, start, end = span
     return [(value is not None, value) for value in element], start, end
 
 
-def _nearest(*which: ColumnElement[bool], latest: bool = True) -> Select[*tuple[Any, ...]]:
+def _nearest(*which: ColumnElement[bool], latest: bool = True) -> Select[*tuple[object, ...]]:
     """The last of them in time, or the first."""
     order = (version.c.written_at, version.c.tiebreak)
     query = select(*(version.c[name] for name in Newest._fields)).where(*which)
@@ -278,7 +374,6 @@ def _nearest(*which: ColumnElement[bool], latest: bool = True) -> Select[*tuple[
 
 
 def _of_group(jobless: bool) -> tuple[ColumnElement[bool], ...]:
-    """NULL is found by IS NULL alone."""
     return (
         version.c.job_id.is_(None) if jobless else version.c.job_id == bindparam("job"),
         version.c.dataset_id == bindparam("dataset"),
@@ -298,6 +393,5 @@ def _sides(jobless: bool, whole: bool) -> tuple[Prepared, Prepared]:
     return Prepared(_nearest(*slot, *before)), Prepared(_nearest(*slot, *after, latest=False))
 
 
-_EITHER = (False, True)
 _NEWEST = {jobless: Prepared(_nearest(*_of_group(jobless))) for jobless in _EITHER}
 _NEIGHBOURS = {(jobless, whole): _sides(jobless, whole) for jobless in _EITHER for whole in _EITHER}

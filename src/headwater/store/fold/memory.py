@@ -1,9 +1,9 @@
-"""What one transaction leaves at hand for the next.
+"""Caches the entities of one transaction for the next.
 
-Most events speak of what the last ones spoke of. As long as nobody else has written to the store (see
-:class:`~headwater.store.log.log_head.Standing`), what was read and changed then is what is stored now, and need not be
-read again. Where somebody has, only what never changes holds on. A transaction that fails leaves nothing: the store
-then does not stand where it would have left it.
+Most events name the same datasets, jobs and runs as the previous ones. As long as no other process has written to the
+store, the cached rows equal the stored ones and need not be read again; otherwise only what never changes stays in the
+cache. A failed transaction leaves nothing in it: the head of the store's log is then not the one that the transaction
+would have left.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The derived tables as rows of names: what two stores that took in the same events have in common, whatever ids they
-gave out.
+"""The derived tables as rows of names: equal in two stores that ingested the same events, whatever ids they
+assigned.
 
 A name is here the SHA-256 that the store keeps of it (``key``), which names of any length have.
 """
@@ -14,13 +14,26 @@ from functools import cache
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
-from sqlalchemy import Column, Connection, Select, Table, Text, and_, exists, or_, select, type_coerce
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    Table,
+    Text,
+    and_,
+    exists,
+    or_,
+    select,
+    type_coerce,
+)
 
 from headwater.errors import EvidenceBroken
-from headwater.store.engine.dialect import dialect_of
+from headwater.store.engine.dialect import dialect_of, driver_of
 from headwater.store.log.entries import as_stored
+from headwater.store.schema.stored_rows import PlainRow
 from headwater.store.schema.tables import (
     Json,
     content,
@@ -35,7 +48,6 @@ from headwater.store.schema.tables import (
     version,
 )
 
-Row = tuple[Any, ...]
 _FETCHED = 2_000
 _MOST_KNOWN = 100_000
 _KEYS = {dataset: dataset.c.key, job: job.c.key, run: run.c.key, label: label.c.key, event: event.c.digest}
@@ -52,19 +64,19 @@ class NamedTable:
 
     table: Table
     columns: tuple[str, ...]
-    query: Select[*tuple[Any, ...]]
-    dangling: tuple[tuple[str, Select[*tuple[Any, ...]]], ...]
+    query: Select[*tuple[object, ...]]
+    dangling: tuple[tuple[str, Select[*tuple[object, ...]]], ...]
     """For each column that refers to another table: the ids of its rows whose reference leads nowhere."""
     json: tuple[int, ...]
     """Positions of JSON, in which the order of keys does not count."""
     references: Mapping[str, Table]
     """Columns that are keys here, with the table that each leads to."""
 
-    def rows(self, conn: Connection) -> Iterator[Row]:
+    def rows(self, conn: Connection) -> Iterator[PlainRow]:
         for row in stream(conn, self.query):
             yield self._in_order(row) if self.json else row
 
-    def _in_order(self, row: Row) -> Row:
+    def _in_order(self, row: PlainRow) -> PlainRow:
         values = list(row)
         for place in self.json:
             values[place] = in_order(values[place])
@@ -73,8 +85,9 @@ class NamedTable:
 
 @cache
 def by_names(table: Table) -> NamedTable:
-    columns, selected, dangling, references = list[str](), list[Any](), list[Any](), dict[str, Table]()
-    source: Any = table
+    columns, selected, references = list[str](), list[ColumnElement[object]](), dict[str, Table]()
+    dangling = list[tuple[str, Select[*tuple[object, ...]]]]()
+    source: FromClause = table
     for column in table.c:
         if column.name == "id":
             continue
@@ -99,18 +112,18 @@ def by_names(table: Table) -> NamedTable:
     return NamedTable(table, tuple(columns), query, tuple(dangling), json_at, references)
 
 
-def _target(column: Column[Any]) -> Table | None:
+def _target(column: Column[object]) -> Table | None:
     told = _FOREIGN.get((column.table.name, column.name))
     return told if told is not None else next((key.column.table for key in column.foreign_keys), None)
 
 
-def _spoken_of() -> list[Any]:
-    """A name that only a withdrawn statement mentioned keeps its row, but nothing speaks of it any more."""
+def _spoken_of() -> list[ColumnElement[bool]]:
+    """A name that only a withdrawn statement mentioned keeps its row, but nothing refers to it any more."""
     columns = (version.c.dataset_id, lineage.c.upstream_id, symlink.c.alias_id, edge.c.upstream_id)
     return [exists().where(column == dataset.c.id) for column in columns]
 
 
-def in_order(text: Any) -> Any:
+def in_order(text: object) -> object:
     """JSON with its keys in order; what is none stays as it is."""
     if not isinstance(text, str):
         return text
@@ -123,11 +136,10 @@ def in_order(text: Any) -> Any:
 _ordered = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
-def stream(conn: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Row]:
+def stream(conn: Connection, query: Select[*tuple[object, ...]]) -> Iterator[PlainRow]:
     """Rows as the driver gives them, a few thousand at a time."""
     sql = str(query.compile(conn.engine, compile_kwargs={"literal_binds": True}))
-    driver: Any = conn.connection.driver_connection
-    with closing(dialect_of(conn).cursor(driver)) as cursor:
+    with closing(dialect_of(conn).cursor(driver_of(conn))) as cursor:
         cursor.execute(sql)
         while rows := cursor.fetchmany(_FETCHED):
             yield from rows
@@ -142,18 +154,18 @@ _VERSION_IDS = ("dataset_id", "partition_id", "origin", "job_id", "run_id", "eve
 class NamedVersions:
     """NamedVersions, each with its lineage rows. What several share is read once, as far as memory goes.
 
-    ``check``: whether the digests have to be those of what is there. They hang on ids, so they are not compared.
+    ``check``: whether the digests must match their rows. They depend on ids, so they are not compared.
     """
 
     def __init__(self, conn: Connection, *, check: bool) -> None:
         self._conn = conn
         self._check = check
         self._keys: dict[int, bytes | None] = {}
-        self._bodies: dict[bytes, Any] = {}
+        self._bodies: dict[bytes, list[PlainRow]] = {}
         self._by_names: dict[tuple[bytes, bool], bytes] = {}
         self.lineage_rows = 0
 
-    def rows(self) -> Iterator[tuple[Row, list[Row]]]:
+    def rows(self) -> Iterator[tuple[PlainRow, list[PlainRow]]]:
         which, reads = by_names(version), by_names(lineage)
         known = [which.columns.index(name) for name in _VERSION_IDS]
         upstreams, columns, schema, said = (
@@ -176,14 +188,14 @@ class NamedVersions:
                 mine = read.get(row[-1], [])
                 self.lineage_rows += len(mine)
                 if self._check:
-                    self._verify(row, mine, row[upstreams], row[columns], row[schema], row[said])
+                    self._verify(row, mine, (row[upstreams], row[columns], row[schema], row[said]))
                 values = list(row[: -len(raw)])
                 for place, is_column in ((upstreams, False), (columns, True)):
                     values[place] = self._shared_by_names(row[place], is_column)
                 identity = sha256(repr([row[place] for place in known]).encode()).digest()
                 yield tuple(values), [(identity, *one[: -len(lineage_raw)]) for one in mine]
 
-    def _fetch(self, digests: set[Any]) -> None:
+    def _fetch(self, digests: set[object]) -> None:
         wanted = [one for one in digests if isinstance(one, bytes) and one not in self._bodies]
         if len(self._bodies) > _MOST_KNOWN:
             self._bodies, self._by_names = {}, {}
@@ -193,14 +205,14 @@ class NamedVersions:
             found = self._conn.execute(select(content).where(content.c.digest.in_(chunk)))
             self._bodies.update((bytes(digest), body) for digest, body in found)
 
-    def _verify(self, row: Row, reads: Sequence[Row], *shared: Any) -> None:
+    def _verify(self, row: PlainRow, reads: Sequence[PlainRow], shared: PlainRow) -> None:
         """The digest over all that a version says."""
         upstreams, columns, schema, said = shared
         what = f"Version {row[-1]}"
         for digest in (upstreams, columns, *(() if schema is None else (schema,))):
             if digest not in self._bodies:
                 raise EvidenceBroken(what, "the content that it refers to is missing")
-        partitions: dict[Any, list[Any]] = {}
+        partitions: dict[int, list[int | None]] = {}
         for *_, upstream_id, partition_id, _version in reads:
             partitions.setdefault(upstream_id, []).append(partition_id)
         fields = None if schema is None else self._bodies[schema]
@@ -210,7 +222,7 @@ class NamedVersions:
         if sha256(document.encode()).digest() != row[-2]:
             raise EvidenceBroken(what, "its digest is not that of its upstreams, columns, schema and label")
 
-    def _shared_by_names(self, digest: Any, is_column: bool) -> Any:
+    def _shared_by_names(self, digest: bytes, is_column: bool) -> bytes:
         """A hash over what that content says, by names."""
         found = self._by_names.get((digest, is_column))
         if found is None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, event, select
 
@@ -58,8 +58,7 @@ class Refold:
         self.max_direct_edges = max_direct_edges
         self._stack = ExitStack()
         self._worker: subprocess.Popen[bytes] | None = None
-        in_memory = database.is_sqlite and database.file is None
-        if count < _WORTH_A_PROCESS or in_memory or not sys.executable:
+        if count < _WORTH_A_PROCESS or database.is_in_memory or not sys.executable:
             self._scratch = "memory://"
         else:
             folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="headwater-verify-"))
@@ -120,7 +119,7 @@ def fold_all(conn: Connection, scratch: Database, count: int, max_direct_edges: 
             progress(min(start + _AT_ONCE, count), count)
 
 
-def _without_durability(connection: Any, _record: Any) -> None:
+def _without_durability(connection: sqlite3.Connection, _record: object) -> None:
     """What a power cut leaves of a scratch store does not matter."""
     cursor = connection.cursor()
     for pragma in ("journal_mode = OFF", "synchronous = OFF", "foreign_keys = OFF"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.formats.openlineage.event import Event
 from headwater.model.names import Endpoint
@@ -17,7 +17,7 @@ from headwater.model.runs import DatasetUse
 if TYPE_CHECKING:
     from headwater.store.fold.writes import Draft
 
-StatementKey = tuple[Any, ...]
+StatementKey = tuple[object, ...]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Sharing commits between the threads of a process.
 
 A commit waits for the disk, and a store has one writer at a time, so threads that ingest at once would queue for it.
-Whoever has the turn takes along what the others have waiting: each caller still returns only when its own events are
-on disk, and one whose events cannot be stored fails alone.
+The thread that has the lock also commits the waiting events of the others: each caller still returns only when its own
+events are on disk, and one whose events cannot be stored fails alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from headwater.model.audit import Actor
 from headwater.store.access.visibility import Visibility
 
 _MOST_EVENTS = 256
-_MOST_BYTES = 32 * 2**20
+_MOST_BYTES = 2**20
+"""Of one transaction, if it has more than one submission: the time that it takes grows with the bytes of its events."""
 
 
 class Submission:
@@ -76,7 +77,8 @@ class SharedCommits:
                 self._lead()
 
     def _lead(self) -> None:
-        """Commit one batch, which begins with the caller's own, and hand over to whoever has come in meanwhile."""
+        """Commit one batch, which begins with the caller's own events, and pass the lock to a caller that has
+        arrived meanwhile."""
         batch = self._next_batch()
         try:
             self._settle(batch)
@@ -104,7 +106,9 @@ class SharedCommits:
         batch: list[Submission] = []
         events = size = 0
         with self._mutex:
-            while self._waiting and events < _MOST_EVENTS and size < _MOST_BYTES:
+            while (
+                self._waiting and events < _MOST_EVENTS and (not batch or size + self._waiting[0].size <= _MOST_BYTES)
+            ):
                 batch.append(self._waiting.popleft())
                 events += len(batch[-1].events)
                 size += batch[-1].size

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
-from typing import Any
 
 from sqlalchemy import Connection, LargeBinary, Text, bindparam, column, insert, select, table, update
 
@@ -35,13 +34,13 @@ class VersionWriter:
         self._expect_to_be_sent()
         self._new[version_id] = draft, valid_to
         return Newest(
-            version_id,
-            draft.partition_id,
-            draft.writer.written_at,
-            draft.writer.tiebreak,
-            draft.upstream_digest,
-            draft.column_digest,
-            draft.schema_digest,
+            id=version_id,
+            partition_id=draft.partition_id,
+            written_at=draft.writer.written_at,
+            tiebreak=draft.writer.tiebreak,
+            upstream_digest=draft.upstream_digest,
+            column_digest=draft.column_digest,
+            schema_digest=draft.schema_digest,
         )
 
     def end(self, version_id: int, at: int) -> None:
@@ -82,7 +81,7 @@ class VersionWriter:
             self._known.update(unsure)
 
 
-def _row(version_id: int, draft: Draft, valid_to: int) -> dict[str, Any]:
+def _row(version_id: int, draft: Draft, valid_to: int) -> dict[str, object]:
     writer = draft.writer
     return {
         "id": version_id,
@@ -103,7 +102,7 @@ def _row(version_id: int, draft: Draft, valid_to: int) -> dict[str, Any]:
     }
 
 
-def _lineage_rows(version_id: int, draft: Draft, valid_to: int) -> Iterator[dict[str, Any]]:
+def _lineage_rows(version_id: int, draft: Draft, valid_to: int) -> Iterator[dict[str, object]]:
     writer = draft.writer
     for read in draft.reads:
         for upstream_partition_id in read.partition_ids:
@@ -124,7 +123,7 @@ def _lineage_rows(version_id: int, draft: Draft, valid_to: int) -> Iterator[dict
             }
 
 
-def _content_text(body: Any) -> Callable[[], str]:
+def _content_text(body: object) -> Callable[[], str]:
     return partial(content_text, body)
 
 

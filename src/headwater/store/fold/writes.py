@@ -13,9 +13,8 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete
+from sqlalchemy import ColumnElement, Connection, and_, delete
 
 from headwater.formats.openlineage.describe import schema_fields, version_label
 from headwater.formats.openlineage.flows import FlowSource, SharedInputs, TargetFlow, edge_summary, endpoints_of
@@ -26,12 +25,19 @@ from headwater.model.names import Endpoint
 from headwater.store.engine.dialect import dialect_of
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
+from headwater.store.schema.stored_rows import StoredVersion
 from headwater.store.schema.tables import lineage, version
 
 _MOST_PARTITION_PAIRS = 10_000
 MAX_PARTITION_ROWS = 50_000
 """Maximum number of rows, versions and lineage, that one writer makes of datasets whose partitions it names."""
 _BASES = list(Basis)
+
+
+ColumnRow = tuple[int, str | None, str | None, Dependency, str | None, int, str | None]
+"""The id of an upstream, and what is stated of it."""
+
+Signature = tuple[int | str | bytes | None, ...]
 
 
 @dataclass(frozen=True)
@@ -63,9 +69,15 @@ class Read:
 class ColumnContent:
     """Column edges as they are stored: each once, by its text."""
 
-    rows: Sequence[tuple[Any, ...]]
+    by_upstream: Sequence[tuple[int, Sequence[tuple[str, StatedRow]]]]
+    """Each edge after its text, without the upstream."""
     text: str
     """The rows as compact JSON. There may be very many, so it is put together once."""
+
+    @property
+    def rows(self) -> list[ColumnRow]:
+        """Only the first version that says them needs them as rows."""
+        return [(upstream, *row) for upstream, stated in self.by_upstream for _, row in stated]
 
 
 NO_COLUMNS = ColumnContent((), "[]")
@@ -80,7 +92,7 @@ class Draft:
     writer: Writer
     reads: Sequence[Read] = ()
     columns: ColumnContent = NO_COLUMNS
-    schema: Any = None
+    schema: object = None
     label: str | None = None
 
     def __post_init__(self) -> None:
@@ -107,7 +119,7 @@ class Draft:
         return (before.upstream_digest, before.column_digest) == (self.upstream_digest, self.column_digest)
 
     @property
-    def signature(self) -> tuple[Any, ...]:
+    def signature(self) -> Signature:
         """Two drafts, or a draft and a stored version, with the same signature are the same version."""
         writer = self.writer
         whose = (writer.origin, writer.job_id, writer.run_id, writer.event_id, writer.written_at)
@@ -121,7 +133,7 @@ def text_digest(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def content_digest(body: Any) -> bytes:
+def content_digest(body: object) -> bytes:
     return text_digest(content_text(body))
 
 
@@ -222,7 +234,18 @@ def _draft_target(
     columns = _column_content(entities, flows, edges, {read.upstream_id for read in reads})
     schema = next((fields for f in facets if (fields := schema_fields(f))), None)
     label = next((text for f in facets if (text := version_label(f)) is not None), None)
-    return [Draft(group, partition_id, writer, reads, columns, schema, label) for partition_id in partitions]
+    return [
+        Draft(
+            group=group,
+            partition_id=partition_id,
+            writer=writer,
+            reads=reads,
+            columns=columns,
+            schema=schema,
+            label=label,
+        )
+        for partition_id in partitions
+    ]
 
 
 def _reads(
@@ -273,9 +296,9 @@ def _column_content(
         for upstream, same in edges.items():
             rows[upstream] = sorted({row_text(edge, quoted): row_of(edge) for edge in same}.items())
     # Sorted as texts, of which the upstream is the beginning.
-    order = sorted(rows, key=lambda upstream: f"{upstream},")
-    text = ",".join([f"[{upstream},{end}" for upstream in order for end, _ in rows[upstream]])
-    return ColumnContent([(upstream, *row) for upstream in order for _, row in rows[upstream]], f"[{text}]")
+    ordered = [(upstream, rows[upstream]) for upstream in sorted(rows, key=lambda upstream: f"{upstream},")]
+    texts = [f"[{upstream}," + f",[{upstream},".join([end for end, _ in same]) for upstream, same in ordered if same]
+    return ColumnContent(ordered, f"[{','.join(texts)}]")
 
 
 def remove_versions(conn: Connection, ids: Collection[int]) -> None:
@@ -288,7 +311,7 @@ def in_group(group: Group) -> ColumnElement[bool]:
     return and_(same_job, version.c.dataset_id == group.dataset_id, version.c.origin == group.origin)
 
 
-def signature(row: Row[Any]) -> tuple[Any, ...]:
+def signature(row: StoredVersion) -> Signature:
     """:attr:`Draft.signature` of a stored version."""
     whose = (row.origin, row.job_id, row.run_id, row.event_id, row.written_at)
     return (*whose, row.dataset_id, row.partition_id, row.digest)

@@ -1,9 +1,9 @@
 """The append-only audit log.
 
-Each entry's hash covers the entry and the hash before it: SHA-256 over RFC 8785 canonical JSON, so anybody can
-recompute it with another implementation. Triggers (see the migrations) refuse UPDATE and DELETE; the chain shows
-what was done behind the triggers' back (``verify.py``), except by someone who writes it anew from some entry on to the
-end: for that a checkpoint has to be kept elsewhere.
+Each entry's hash covers the entry and the hash before it: SHA-256 over RFC 8785 canonical JSON, so it can be
+recomputed with another implementation. Triggers (see the migrations) refuse UPDATE and DELETE; the chain detects
+changes that bypass the triggers (``verify.py``), except a rewrite from some entry to the end: to detect that, a
+checkpoint must be stored elsewhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import Connection, Row, Select, insert, select
 
@@ -42,12 +41,12 @@ class Deed:
 
 
 def record(conn: Connection, standing: Standing, deeds: Sequence[tuple[Actor, Deed]]) -> None:
-    """Append to the log and move the head. The caller holds the write lock, so nobody else moves it."""
+    """Append to the log and move the head. The caller holds the write lock, so no other process moves it."""
     before, now = standing.seq, to_micros(datetime.now(UTC))
     rows = []
     for actor, deed in deeds:
         standing.seq += 1
-        row: dict[str, Any] = {
+        row: dict[str, int | str | None] = {
             "seq": standing.seq,
             "recorded_at": now,
             "event_type": deed.event_type,
@@ -69,7 +68,7 @@ def record(conn: Connection, standing: Standing, deeds: Sequence[tuple[Actor, De
     grow(conn, before, standing.seq)
 
 
-def _hashed(row: Mapping[Any, Any], previous: bytes) -> dict[str, Any]:
+def _hashed(row: Mapping[str, object], previous: bytes) -> dict[str, object]:
     return {name: row[name] for name in _HASHED} | {"previous_hash": previous.hex()}
 
 
@@ -84,7 +83,7 @@ def entries(conn: Connection, *, limit: int, before: int | None = None, **equals
     return [read_entry(row) for row in conn.execute(query)]
 
 
-def asked_for(*, before: int | None = None, **equals: str | None) -> Select[Any]:
+def asked_for(*, before: int | None = None, **equals: str | None) -> Select[*tuple[object, ...]]:
     query = select(audit).order_by(audit.c.seq.desc())
     if before is not None:
         query = query.where(audit.c.seq < before)
@@ -94,7 +93,7 @@ def asked_for(*, before: int | None = None, **equals: str | None) -> Select[Any]
     return query
 
 
-def read_entry(row: Row[Any]) -> AuditEntry:
+def read_entry(row: Row[*tuple[object, ...]]) -> AuditEntry:
     fields = dict(row._mapping)
     fields["recorded_at"] = from_micros(row.recorded_at)
     fields["details"] = json.loads(row.details)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from headwater.model.audit import Actor
 from headwater.proof.canonical import canonical
 from headwater.store.engine.database import Database
@@ -13,7 +11,7 @@ from headwater.store.log.audit import Deed
 from headwater.store.log.log_head import STANDING, Standing
 
 
-def deed(event_type: str, resource_type: str, resource_id: str | None, **details: Any) -> Deed:
+def deed(event_type: str, resource_type: str, resource_id: str | None, **details: object) -> Deed:
     """The action is the last word of the type: `task.started` is of the action `started`."""
     told = {name: value for name, value in details.items() if value is not None}
     return Deed(event_type, event_type.rpartition(".")[2], resource_type, resource_id, canonical(told))

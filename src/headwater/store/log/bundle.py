@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
 from headwater.errors import NoEvidence, QueryError, shorten
 from headwater.formats.openlineage.event import Event, reread_event
@@ -26,6 +25,7 @@ from headwater.store.log.visible_entries import entry_visible
 from headwater.store.query.lookup import find_run
 from headwater.store.query.writers_before import runs_before
 from headwater.store.schema.name_keys import key_of
+from headwater.store.schema.stored_rows import StoredRun
 from headwater.store.schema.tables import audit, certificate, event
 
 
@@ -39,7 +39,7 @@ def bundle(view: View, run_id: str) -> bytes:
     (newest,) = checkpoints(view.conn, 1)
     taking = _Taking(view, Checkpoint.of(Note.parse(newest.note)).size)
     entries = list(map(taking.proven, verified.entries))
-    events = [taking.event(digest_in(each.entry["details"])) for each in entries if _is(each, INGESTED)]
+    events = [taking.event(digest_in(each.details)) for each in entries if _is(each, INGESTED)]
     first = taking.proven(1)
     return EvidenceBundle(
         run_id=run_id,
@@ -65,7 +65,7 @@ class _Taking:
 
     def proven(self, seq: int) -> ProvenEntry:
         row = self._view.execute(select(audit).where(audit.c.seq == seq)).one()._mapping
-        entry: dict[str, Any] = {column.name: row[column.name] for column in audit.c if column.name != "hash"}
+        entry: dict[str, object] = {column.name: row[column.name] for column in audit.c if column.name != "hash"}
         entry["previous_hash"] = row["previous_hash"].hex()
         return ProvenEntry(entry, tuple(self._tree.inclusion(seq - 1, self._size)))
 
@@ -81,7 +81,7 @@ class _Taking:
         """The certificates before these that are not among them."""
         there = {each.seq for each in certificates}
         for each in certificates:
-            document = json.loads(each.entry["details"])
+            document = json.loads(each.details)
             before = self._view.scalars(
                 select(certificate.c.seq).where(
                     certificate.c.namespace_key == key_of(document["namespace"]),
@@ -94,14 +94,14 @@ class _Taking:
                     raise NoEvidence(document["runId"])  # without it the certificate would prove nothing
                 yield self.proven(before)
 
-    def upstream(self, run: Row[Any], events: Iterable[Event]) -> Iterator[UpstreamEvidence]:
+    def upstream(self, run: StoredRun, events: Iterable[Event]) -> Iterator[UpstreamEvidence]:
         """Of the runs that wrote what was read: those whose certified event says so by the same name."""
         for run_key in runs_before(self._view, run):
             newest = select(certificate.c.seq).where(certificate.c.run_key == run_key, certificate.c.seq <= self._size)
             seq = self._view.scalars(newest.order_by(certificate.c.seq.desc()).limit(1)).one_or_none()
             if seq is not None and not self._hidden(seq):
                 issued = self.proven(seq)
-                ended = self.event(json.loads(issued.entry["details"])["eventDigest"])
+                ended = self.event(json.loads(issued.details)["eventDigest"])
                 if shared_datasets(ended, events):
                     yield UpstreamEvidence(issued, ended.body)
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select
 
@@ -18,7 +17,7 @@ from headwater.errors import QueryError, shorten
 from headwater.formats.openlineage.event import Event, reread_event
 from headwater.formats.openlineage.fidelity import claims, is_certified
 from headwater.model.audit import Actor
-from headwater.model.certificates import Certificate
+from headwater.model.certificates import Certificate, CertificateDocument
 from headwater.proof.canonical import canonical
 from headwater.store.access.view import View
 from headwater.store.engine.prepared import Prepared, together
@@ -63,7 +62,7 @@ class _Issuing:
         self._heads: dict[bytes, tuple[int, bytes | None]] = {}
         self._of_runs: dict[bytes, list[str]] = {}
         self._deeds: list[tuple[Actor, Deed]] = []
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[dict[str, object]] = []
         self._issued_at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
     def certify(self, actor: Actor, last_event: Event) -> None:
@@ -74,15 +73,14 @@ class _Issuing:
         of_run = self._of_runs[run_key]
         if claimed["certificateId"] in of_run:
             return
-        details = canonical(
-            claimed
-            | {
-                "number": number,
-                "issuedAt": self._issued_at,
-                "previousCertificateHash": None if previous is None else previous.hex(),
-                "supersedes": of_run[-1] if of_run else None,
-            }
-        )
+        document: CertificateDocument = {
+            **claimed,
+            "number": number,
+            "issuedAt": self._issued_at,
+            "previousCertificateHash": None if previous is None else previous.hex(),
+            "supersedes": of_run[-1] if of_run else None,
+        }
+        details = canonical(document)
         digest = sha256(details.encode()).digest()
         self._heads[namespace_key] = number + 1, digest
         of_run.append(claimed["certificateId"])

@@ -1,15 +1,14 @@
 """Checkpoints: the log's size and root, signed. And the entries that say which key signs.
 
 The last entry under a checkpoint announces it: its number, and the SHA-256 of the checkpoint before it. So the log
-itself says which checkpoints there are, and one that somebody deletes is missed.
+itself lists the checkpoints, and a deleted one is detected.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
@@ -47,7 +46,7 @@ def key_history(conn: Connection) -> KeyHistory:
     return history
 
 
-def note_in(details: Any) -> str:
+def note_in(details: str) -> str:
     """The signed note that an entry about keys holds."""
     try:
         return str(json.loads(details)["note"])
@@ -63,9 +62,10 @@ def origin(conn: Connection) -> str:
 
 
 def sign(conn: Connection, ring: KeyRing, actor: Actor, anchored: Sequence[Anchored] = ()) -> SignedCheckpoint:
-    """Of the log as it is; the one there is already, if nothing was added since. The caller holds the write lock.
+    """Sign the current log; returns the existing checkpoint if nothing was added since. The caller holds the write
+    lock.
 
-    A log must never sign what does not go on from what it signed before, here or in a second place.
+    A log must never sign a state that does not extend what it signed before, here or in an anchor.
     """
     history = key_history(conn)
     for where, note in anchored:
@@ -116,7 +116,7 @@ def rotate(conn: Connection, ring: KeyRing, actor: Actor) -> str:
     history = key_history(conn)
     if history.current is None:
         raise KeyUnusable("No key signs for this log yet; `headwater checkpoint` adopts one.")
-    old, new = _key_in_force(ring, history.current), ring.renewed().newest
+    old, new = _key_in_force(ring, history.current), ring.rotate().newest
     _record(conn, actor, ROTATED, history.origin, old, new)
     return str(Verifier(history.origin, new.public))
 
@@ -132,7 +132,7 @@ def _announce(conn: Connection, actor: Actor, of: str, newest: SignedCheckpoint 
     _append(conn, actor, ANNOUNCED, of, announcement(count + 1, None if newest is None else (newest.size, newest.note)))
 
 
-def announcement(number: int, previous: tuple[int, str] | None) -> dict[str, Any]:
+def announcement(number: int, previous: tuple[int, str] | None) -> dict[str, object]:
     """What the log says of checkpoint ``number``; ``previous``: size and note of the one before it."""
     if previous is None:
         return {"number": number, "previous": None}
@@ -140,7 +140,7 @@ def announcement(number: int, previous: tuple[int, str] | None) -> dict[str, Any
     return {"number": number, "previous": {"sha256": sha256(note.encode()).hexdigest(), "size": size}}
 
 
-def _append(conn: Connection, actor: Actor, kind: str, of: str, details: dict[str, Any]) -> None:
+def _append(conn: Connection, actor: Actor, kind: str, of: str, details: Mapping[str, object]) -> None:
     ((row,),) = together(conn, [(STANDING, {})])
     deed = Deed(kind, kind.rpartition(".")[2], "log", of, canonical(details))
     log.record(conn, Standing.told(row), [(actor, deed)])

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from json.encoder import encode_basestring
-from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, RowMapping, Select, select
 
 from headwater.errors import AuditBroken
 from headwater.proof.merkle import perfect_root, perfect_roots
@@ -20,6 +19,7 @@ from headwater.proof.tiles import WIDTH
 from headwater.store.engine.database import fetch_plainly
 from headwater.store.log.audit import ALGORITHM, INGESTED
 from headwater.store.log.log_head import GENESIS
+from headwater.store.schema.stored_rows import PlainRow
 from headwater.store.schema.tables import audit
 
 _PAGE = 16 * WIDTH
@@ -79,18 +79,18 @@ def recompute(conn: Connection, stretch: Stretch, progress: Progress | None = No
     return found
 
 
-def _page(conn: Connection, start: int, stop: int) -> list[tuple[Any, ...]]:
+def _page(conn: Connection, start: int, stop: int) -> list[PlainRow]:
     columns = [*(audit.c[name] for name in _HASHED), audit.c.previous_hash, audit.c.hash]
     return as_stored(conn, select(*columns).where(audit.c.seq > start, audit.c.seq <= stop).order_by(audit.c.seq))
 
 
-def as_stored(conn: Connection, query: Select[*tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The rows as the driver gives them: of a million each step on the way counts, and what was tampered with may be of
-    a type that nobody expects."""
+def as_stored(conn: Connection, query: Select[*tuple[object, ...]]) -> list[PlainRow]:
+    """The rows as the driver returns them: with a million of them each step counts, and a tampered value may be of
+    any type."""
     return fetch_plainly(conn, str(query.compile(conn.engine, compile_kwargs={"literal_binds": True})))
 
 
-def _hashes(rows: Sequence[tuple[Any, ...]], start: int, stretch: Stretch, found: Recomputed) -> list[bytes]:
+def _hashes(rows: Sequence[PlainRow], start: int, stretch: Stretch, found: Recomputed) -> list[bytes]:
     """The hashes of a page's entries, each recomputed; ``found.broken`` where one does not hold."""
     text, hashes, expected = encode_basestring, [], start
     previous = found.last_hash
@@ -135,9 +135,10 @@ def _hashes(rows: Sequence[tuple[Any, ...]], start: int, stretch: Stretch, found
     return hashes
 
 
-def entry_holds(row: Mapping[Any, Any]) -> None:
+def entry_holds(row: RowMapping | Mapping[str, object]) -> None:
     """One entry alone: whether its content has its hash."""
-    found = Recomputed(last_hash=row["previous_hash"])
-    values = tuple(row[name] for name in [*_HASHED, "previous_hash", "hash"])
-    _hashes([values], row["seq"] - 1, Stretch(row["seq"] - 1, row["seq"], ()), found)
+    values: PlainRow = tuple(row[name] for name in [*_HASHED, "previous_hash", "hash"])
+    seq: int = values[_HASHED.index("seq")]
+    found = Recomputed(last_hash=values[-2])
+    _hashes([values], seq - 1, Stretch(seq - 1, seq, ()), found)
     found.check()

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -29,7 +28,12 @@ _MAX_PROCESSES = 4
 
 
 def verify_events(
-    database: Database, conn: Connection, certified: Mapping[str, Any], progress: Progress | None, *, busy: int
+    database: Database,
+    conn: Connection,
+    certified: Mapping[str, Mapping[str, object]],
+    progress: Progress | None,
+    *,
+    busy: int,
 ) -> int:
     """How many there are; ``certified`` are the certificates' documents by the digest of their event.
 
@@ -37,8 +41,7 @@ def verify_events(
     """
     count, last = conn.execute(select(func.count(), func.max(event.c.id)).select_from(event)).one()
     processes = min((os.cpu_count() or 1) - busy, _MAX_PROCESSES, 1 + count // _WORTH_A_PROCESS)
-    in_memory = database.is_sqlite and database.file is None
-    parts = [] if in_memory or not sys.executable else _ranges(conn, count, last, processes)
+    parts = [] if database.is_in_memory or not sys.executable else _ranges(conn, count, last, processes)
     if len(parts) < 2:
         parts = [EventRange()]
     seen = _verified(database, conn, parts, certified, progress)
@@ -69,7 +72,7 @@ def _verified(
     database: Database,
     conn: Connection,
     parts: Sequence[EventRange],
-    certified: Mapping[str, Any],
+    certified: Mapping[str, Mapping[str, object]],
     progress: Progress | None,
 ) -> set[str]:
     """The first part here, the others each in a process; all are as long, so this one says how far all are. The answer
@@ -96,7 +99,9 @@ def _verified(
                 pass
 
 
-def _worker(database: Database, part: EventRange, certified: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+def _worker(
+    database: Database, part: EventRange, certified: Mapping[str, Mapping[str, object]]
+) -> subprocess.Popen[bytes]:
     """As :mod:`headwater.store.log.log_partitions` starts its own, and for the same reasons."""
     path = os.pathsep.join([str(Path(headwater.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     worker = subprocess.Popen(

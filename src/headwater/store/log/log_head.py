@@ -1,8 +1,8 @@
 """Where a store stands: the head of its audit log, the last number given out in each table, and the limit that it folds
 events under.
 
-The writer gives out the numbers itself. There is only one, so nobody is in its way, and a row can be referred to before
-it is stored: no statement has to wait for another's answer.
+The writer gives out the numbers itself. There is only one writer, so a row can be referred to before it is
+stored: no statement has to wait for another's answer.
 
 Every transaction that changes anything moves the head, whose hash covers all that came before. A store that stands
 where we left it is therefore the store we left.

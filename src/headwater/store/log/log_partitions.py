@@ -62,9 +62,8 @@ def recompute_all(
 
 def _parts(database: Database, count: int, size: int) -> list[int]:
     """Where each stretch starts."""
-    in_memory = database.is_sqlite and database.file is None
     processes = min(os.cpu_count() or 1, _MOST_PROCESSES, 1 + count // _WORTH_A_PROCESS)
-    if in_memory or not sys.executable or processes < 2 or count < size:
+    if database.is_in_memory or not sys.executable or processes < 2 or count < size:
         return [0]
     each = -(-size // processes // WIDTH) * WIDTH
     return list(range(0, size, each))

@@ -1,7 +1,7 @@
 """Does the store hold? Everything recomputed, the first thing that does not hold named.
 
-In this order: every entry and how it follows from the one before; the tree over them; who signs; what was signed; what
-was kept in a second place; whether a checkpoint is missing that the log announces; the chains of certificates; the
+In this order: every entry and how it follows from the one before; the tree over them; who signs; what was signed; the
+checkpoints of an anchor; whether a checkpoint is missing that the log announces; the chains of certificates; the
 events, each against its entry in the log; and the graph, against a fresh fold of all events.
 """
 
@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import zip_longest
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from headwater.errors import EvidenceBroken, NoteInvalid
-from headwater.model.certificates import Certificate
+from headwater.model.certificates import Certificate, CertificateDocument
 from headwater.model.log import Verified
 from headwater.proof.canonical import canonical
 from headwater.proof.history import ADOPTED, KeyHistory, origin_of
@@ -50,7 +49,7 @@ def verify(
     graph: bool = True,
     progress: VerifyProgress | None = None,
 ) -> Verified:
-    """``graph`` counts only with ``events``: what is folded has to be what was taken in."""
+    """``graph`` counts only with ``events``: the folded events must be the ingested ones."""
     count = conn.execute(select(func.count()).select_from(event)).scalar_one() if events and graph else 0
     refold = Refold(database, count, read_max_direct_edges(conn))
     try:
@@ -76,7 +75,7 @@ def _verify_log(
     key: str | None,
     anchored: Sequence[Anchored] | None,
     progress: VerifyProgress | None,
-) -> tuple[Verified, dict[str, Any]]:
+) -> tuple[Verified, dict[str, CertificateDocument]]:
     """What holds of the log, and the documents of the certificates by the digest of the event that each is of."""
     kept = as_stored(conn, select(checkpoint.c.size, checkpoint.c.note).order_by(checkpoint.c.size))
     signed = [(f"The checkpoint of {size} entries", size, note) for size, note in kept]
@@ -189,9 +188,9 @@ def _verify_sequence(kept: Sequence[tuple[int, str]], whole: WholeLog) -> list[s
     return []
 
 
-def _verify_certificates(conn: Connection, whole: WholeLog) -> dict[str, Any]:
+def _verify_certificates(conn: Connection, whole: WholeLog) -> dict[str, CertificateDocument]:
     """Their documents by the digest of the event each is of."""
-    documents: dict[str, Any] = {}
+    documents: dict[str, CertificateDocument] = {}
     heads: dict[str, tuple[int, str | None]] = {}
     of_runs: dict[str, str] = {}
     there = iter(as_stored(conn, select(certificate).order_by(certificate.c.seq)))
@@ -218,11 +217,11 @@ def _verify_certificates(conn: Connection, whole: WholeLog) -> dict[str, Any]:
     return documents
 
 
-def document_in(seq: int, details: str) -> dict[str, Any]:
+def document_in(seq: int, details: str) -> CertificateDocument:
     """The certificate that an entry of the log holds."""
     try:
-        document = json.loads(details)
+        document: CertificateDocument = json.loads(details)
         Certificate.read(document, seq, "")
     except (ValueError, KeyError, TypeError):
         raise EvidenceBroken(f"The certificate in entry {seq}", "it is none") from None
-    return dict(document)
+    return document

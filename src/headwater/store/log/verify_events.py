@@ -7,11 +7,11 @@ an event is stored under are those that it names.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import ColumnElement, Connection, Select, select
 
 from headwater.errors import EventRefused, EvidenceBroken
 from headwater.formats.openlineage.event import Event, EventKind, reread_event
@@ -20,6 +20,7 @@ from headwater.store.log.audit import INGESTED
 from headwater.store.log.certificates import OF_THE_CHAIN
 from headwater.store.log.entries import as_stored
 from headwater.store.schema.name_keys import endpoint_key, key_of
+from headwater.store.schema.stored_rows import PlainRow
 from headwater.store.schema.tables import audit, dataset, event, job, run, to_micros
 
 _PAGE = 1_000
@@ -45,7 +46,10 @@ class EventRange(NamedTuple):
 
 
 def verify_range(
-    conn: Connection, part: EventRange, certified: Mapping[str, Any], progress: Callable[[int], None] | None
+    conn: Connection,
+    part: EventRange,
+    certified: Mapping[str, Mapping[str, object]],
+    progress: Callable[[int], None] | None,
 ) -> set[str]:
     """The digests of events that have a certificate; ``certified`` are the documents of all certificates by these."""
     seen = set[str]()
@@ -72,13 +76,15 @@ def verify_range(
     return seen
 
 
-def _within(query: Select[*tuple[Any, ...]], number: Any, after: int, upto: int | None) -> Select[*tuple[Any, ...]]:
+def _within(
+    query: Select[*tuple[object, ...]], number: ColumnElement[int], after: int, upto: int | None
+) -> Select[*tuple[object, ...]]:
     # Nothing may lie before the first part, so that has no lower end.
     query = query.where(number > after) if after else query
     return query if upto is None else query.where(number <= upto)
 
 
-def verify_event(what: str, row: Sequence[Any]) -> Event:
+def verify_event(what: str, row: PlainRow) -> Event:
     """A stored event, if its content has its digest and its columns say what it says."""
     digest, kind, event_type, event_time, body = row
     try:
@@ -94,7 +100,7 @@ def verify_event(what: str, row: Sequence[Any]) -> Event:
     return found
 
 
-def _verify_names(what: str, stored: Event, keys: Sequence[Any], ids: Sequence[Any]) -> None:
+def _verify_names(what: str, stored: Event, keys: PlainRow, ids: PlainRow) -> None:
     """That an event is stored under what it names; ``keys`` and ``ids``: of run, job and dataset."""
     run_id = stored.run_id if stored.kind is EventKind.RUN else None
     expected = (
@@ -115,18 +121,18 @@ def digest_in(details: str) -> str | None:
         return None
 
 
-def verify_claims(document: Mapping[str, Any], last_event: Event) -> None:
+def verify_claims(document: Mapping[str, object], last_event: Event) -> None:
     """Whether a certificate says what its event says."""
     what = f"Certificate {document['certificateId']}"
     if not is_certified(last_event):
         raise EvidenceBroken(what, "its event has no manifest to certify")
-    claimed = claims_again(last_event, document)
+    claimed: Mapping[str, object] = claims_again(last_event, document)
     for name in sorted(document.keys() - OF_THE_CHAIN | claimed.keys()):
         if name not in document or name not in claimed or document[name] != claimed[name]:
             raise EvidenceBroken(what, f"its {name} does not follow from its event")
 
 
-def _pages(conn: Connection, query: Select[*tuple[Any, ...]], by: Any) -> Iterator[tuple[Any, ...]]:
+def _pages(conn: Connection, query: Select[*tuple[object, ...]], by: ColumnElement[int]) -> Iterator[PlainRow]:
     """``by`` is the first column."""
     query = query.order_by(by).limit(_PAGE)
     page = as_stored(conn, query)

@@ -10,19 +10,21 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from sqlalchemy import Connection, Table, func, select, type_coerce
 from sqlalchemy import Text as SqlText
 
 from headwater.errors import EvidenceBroken, shorten
 from headwater.store.engine.database import decode_anything
-from headwater.store.engine.dialect import dialect_of
-from headwater.store.fold.named_rows import NamedTable, NamedVersions, Row, by_names, stream
+from headwater.store.engine.dialect import dialect_of, driver_of
+from headwater.store.fold.named_rows import NamedTable, NamedVersions, by_names, stream
 from headwater.store.fold.refold import Refold
 from headwater.store.schema.name_keys import key_of
+from headwater.store.schema.stored_rows import PlainRow
 from headwater.store.schema.tables import (
     OPEN,
     Micros,
@@ -42,6 +44,9 @@ from headwater.store.schema.tables import (
 )
 
 Progress = Callable[[int, int], None]
+Rows = Callable[[], Iterator[tuple[str, PlainRow]]]
+"""What reads tables: each row with the name of its table."""
+Collected = TypeVar("Collected")
 
 COMPARED: tuple[Table, ...] = (dataset, job, run, symlink, run_dataset, version, lineage, edge, column_edge)
 _KNOWN_BY: Mapping[str, tuple[str, ...]] = {
@@ -163,7 +168,7 @@ class RowSet:
         self._held = 0
         self._spilled = False
 
-    def add(self, row: Row) -> None:
+    def add(self, row: PlainRow) -> None:
         digest = _hash(row)
         self._parts.setdefault(digest[0], bytearray()).extend(digest)
         self.count += 1
@@ -198,7 +203,7 @@ class RowSet:
         return (only_here, only_there) if only_here or only_there else None
 
 
-def _hash(row: Row) -> bytes:
+def _hash(row: PlainRow) -> bytes:
     return sha256(repr(row).encode()).digest()[:_HASH]
 
 
@@ -206,7 +211,7 @@ def _digests(conn: Connection, folder: Path, side: str, *, check: bool = False) 
     sets: dict[str, RowSet] = {}
     for names, rows in _tables(conn, check=check):
 
-        def collect(attempt: int, names: Sequence[str] = names, rows: Any = rows) -> dict[str, RowSet]:
+        def collect(attempt: int, names: Sequence[str] = names, rows: Rows = rows) -> dict[str, RowSet]:
             made = {name: RowSet(folder / f"{side}.{name}.{attempt}") for name in names}
             for name, row in rows():
                 made[name].add(row)
@@ -216,18 +221,21 @@ def _digests(conn: Connection, folder: Path, side: str, *, check: bool = False) 
     return sets
 
 
-def _tables(
-    conn: Connection, *, check: bool
-) -> Iterator[tuple[Sequence[str], Callable[[], Iterator[tuple[str, Row]]]]]:
+def _tables(conn: Connection, *, check: bool) -> Iterator[tuple[Sequence[str], Rows]]:
     """Of the tables that are read together their names, and what reads them."""
     for table in COMPARED:
         if table is version:
             yield ("version", "lineage"), lambda: _versions(conn, check=check)
         elif table is not lineage:
-            yield (table.name,), lambda table=table: ((table.name, row) for row in by_names(table).rows(conn))  # type: ignore[misc]
+            yield (table.name,), partial(_rows_of, conn, table)
 
 
-def _versions(conn: Connection, *, check: bool) -> Iterator[tuple[str, Row]]:
+def _rows_of(conn: Connection, table: Table) -> Iterator[tuple[str, PlainRow]]:
+    for row in by_names(table).rows(conn):
+        yield table.name, row
+
+
+def _versions(conn: Connection, *, check: bool) -> Iterator[tuple[str, PlainRow]]:
     versions = NamedVersions(conn, check=check)
     for row, reads in versions.rows():
         yield "version", row
@@ -238,17 +246,17 @@ def _versions(conn: Connection, *, check: bool) -> Iterator[tuple[str, Row]]:
         raise EvidenceBroken("The table lineage", f"{total - versions.lineage_rows} of its rows belong to no version")
 
 
-def _twice(conn: Connection, collect: Callable[[int], Any]) -> Any:
+def _twice(conn: Connection, collect: Callable[[int], Collected]) -> Collected:
     """Again where text is not UTF-8, as only a tampered file of SQLite has: then as far as it can be read."""
     try:
         return collect(1)
     except sqlite3.OperationalError:
-        with dialect_of(conn).text_decoded_by(conn.connection.driver_connection, decode_anything):
+        with dialect_of(conn).text_decoded_by(driver_of(conn), decode_anything):
             return collect(2)
 
 
-def _leniently(conn: Connection, rows: Callable[[], Iterator[Row]]) -> Iterator[Row]:
-    with dialect_of(conn).text_decoded_by(conn.connection.driver_connection, decode_anything):
+def _leniently(conn: Connection, rows: Callable[[], Iterator[PlainRow]]) -> Iterator[PlainRow]:
+    with dialect_of(conn).text_decoded_by(driver_of(conn), decode_anything):
         yield from rows()
 
 
@@ -282,26 +290,26 @@ class _Culprit:
             f"by the events it is {self._shown(column, should_be, self._folded)}",
         )
 
-    def _by_identity(self, conn: Connection, hashes: set[bytes]) -> dict[str, Row]:
-        def collect(_attempt: int) -> list[Row]:
+    def _by_identity(self, conn: Connection, hashes: set[bytes]) -> dict[str, PlainRow]:
+        def collect(_attempt: int) -> list[PlainRow]:
             return [row for row in self._rows(conn) if _hash(row) in hashes]
 
-        found: dict[str, Row] = {}
+        found: dict[str, PlainRow] = {}
         for row in _twice(conn, collect) if hashes else ():
             found.setdefault(self._identity(conn, row), row)
         return found
 
-    def _rows(self, conn: Connection) -> Iterable[Row]:
+    def _rows(self, conn: Connection) -> Iterable[PlainRow]:
         if self._table in (version, lineage):
             return (row for name, row in _versions(conn, check=False) if name == self._table.name)
         return self._named.rows(conn)
 
-    def _identity(self, conn: Connection, row: Row) -> str:
+    def _identity(self, conn: Connection, row: PlainRow) -> str:
         values = dict(zip(self._columns, row, strict=True))
         told = [(name, values[name]) for name in _KNOWN_BY[self._table.name] if values[name] is not None]
         return ", ".join(f"{_words(name)} {self._shown(name, value, conn)}" for name, value in told)
 
-    def _shown(self, column: str, value: Any, conn: Connection) -> str:
+    def _shown(self, column: str, value: object, conn: Connection) -> str:
         target = self._named.references.get(column)
         if value is None:
             return "not there"

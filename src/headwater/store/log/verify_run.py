@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -47,7 +46,7 @@ def verify_run(
     key: str | None,
     anchored: Sequence[Anchored] | None = None,
 ) -> VerifiedRun:
-    """``anchored``: checkpoints of a second place. Each has to be one of this log, and what they cover of the run is
+    """``anchored``: checkpoints of an anchor. Each must be of this log, and the part of the run that they cover is
     proven to be in them, not only in what the store itself has signed."""
     found, conn = find_whole_run(view, run_id), view.conn
     events = _events(conn, found.id)
@@ -90,7 +89,7 @@ def _covered(entries: Sequence[int], state: Checkpoint | None) -> int:
 def _events(conn: Connection, run_id: int) -> dict[str, Event]:
     columns = event.c.digest, event.c.kind, event.c.event_type, event.c.event_time, event.c.body
     rows = conn.execute(select(event.c.id, *columns).where(event.c.run_id == run_id).order_by(event.c.id))
-    found = [verify_event(f"Event {number}", row) for number, *row in rows]
+    found = [verify_event(f"Event {number}", tuple(row)) for number, *row in rows]
     return {f"sha256:{one.digest.hex()}": one for one in found}
 
 
@@ -98,7 +97,7 @@ def _newest_checkpoint(conn: Connection, history: KeyHistory, key: str | None) -
     """The newest one, if it is signed by the key that signs for the log."""
     if key is not None and Verifier.parse(key) not in [period.key for period in history.periods]:
         raise EvidenceBroken("The log", f"it was never signed with {key}")
-    newest: Any = conn.execute(select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)).one_or_none()
+    newest = conn.execute(select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)).one_or_none()
     if newest is None:
         return None
     what = f"The checkpoint of {newest.size} entries"
@@ -110,7 +109,7 @@ def _newest_checkpoint(conn: Connection, history: KeyHistory, key: str | None) -
 
 
 def _elsewhere(conn: Connection, history: KeyHistory, leaves: Tiles, anchored: Sequence[Anchored]) -> Checkpoint | None:
-    """The newest of a second place, where all of them are of this log as it is."""
+    """The newest checkpoint of the anchor, after checking that all of them are of this log."""
     there_are, newest = size_of(conn), None
     for where, note in anchored:
         signed, state = _read(where, note, history)

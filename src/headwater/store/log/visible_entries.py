@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 from sqlalchemy import Row, Select, select
 
@@ -30,7 +29,7 @@ def visible_entries(view: View, *, limit: int, before: int | None = None, **equa
     return [read_entry(row) for row in islice(_visible(view, asked_for(before=before, **equals)), limit)]
 
 
-def _visible(view: View, query: Select[Any]) -> Iterator[Row[Any]]:
+def _visible(view: View, query: Select[*tuple[object, ...]]) -> Iterator[Row[*tuple[object, ...]]]:
     at_once = _FIRST
     rows = view.execute(query.limit(at_once)).all()
     while rows:
@@ -46,7 +45,7 @@ def entry_visible(view: View, seq: int) -> bool:
     return bool(_visible_numbers(view, view.execute(select(audit).where(audit.c.seq == seq)).all()))
 
 
-def _visible_numbers(view: View, rows: Sequence[Row[Any]]) -> set[int]:
+def _visible_numbers(view: View, rows: Sequence[Row[*tuple[object, ...]]]) -> set[int]:
     ingested = {_digest(row): row.seq for row in rows if row.event_type == INGESTED}
     certified: dict[bytes, list[int]] = {}
     for row in rows:
@@ -59,8 +58,8 @@ def _visible_numbers(view: View, rows: Sequence[Row[Any]]) -> set[int]:
     return visible.union(*(certified[bytes(key)] for key in view.scalars(runs))) if certified else visible
 
 
-def _digest(row: Row[Any]) -> bytes:
-    """Nothing where somebody has tampered with it: no event is found by that."""
+def _digest(row: Row[*tuple[object, ...]]) -> bytes:
+    """None if it was tampered with: then no event has it."""
     try:
         return bytes.fromhex((digest_in(row.details) or "").removeprefix("sha256:"))
     except ValueError:

@@ -1,9 +1,9 @@
-"""Questions about the graph. Each is asked of a :class:`~headwater.store.access.view.View` and sees its tables only.
+"""Queries of the graph. Each uses a :class:`~headwater.store.access.view.View` and reads its tables only.
 
 **Three grains, one walk.** Datasets, partitions and columns are walked by the same code (`traverse.py`) over `edge`,
 `lineage` and `column_edge`, frontier by frontier, one query a level and one more where a level leads to hubs. A node is
-(dataset, part); no part means the dataset as a whole and matches every part. An upstream whose columns nobody recorded
-is a column edge of dependency UNKNOWN, so a column's trail never ends silently.
+(dataset, part); no part means the dataset as a whole and matches every part. An upstream without recorded columns is
+a column edge with the dependency UNKNOWN, so the lineage of a column never ends silently.
 
 `closure.py` answers upstream and downstream, `impact.py` what a change breaks, `edge_runs.py` which run is behind an
 edge. `lookup.py` goes from a typed name to a row; `catalog.py`, `jobs.py`, `runs.py`, `versions.py` and `outputs.py`

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import func, select
 
 from headwater.formats.openlineage.describe import schema_fields
 from headwater.formats.openlineage.visibility import visible_facets
@@ -18,6 +17,7 @@ from headwater.store.access.view import View
 from headwater.store.fold.descriptions import merged_facets
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.lookup import is_known, latest_partitions
+from headwater.store.schema.stored_rows import StoredDataset
 from headwater.store.schema.tables import from_end, from_micros
 
 _VERSIONS_SHOWN = 100
@@ -62,7 +62,7 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def describe_dataset(view: View, row: Row[Any]) -> DatasetDetail:
+def describe_dataset(view: View, row: StoredDataset) -> DatasetDetail:
     others = other_names(view, [row.id]).get(row.id, [])
     facets = merged_facets(one.facets for one in [row, *others])
     if not view.is_everything:
@@ -76,14 +76,14 @@ def describe_dataset(view: View, row: Row[Any]) -> DatasetDetail:
     )
 
 
-def current_columns(view: View, row: Row[Any]) -> list[str]:
+def current_columns(view: View, row: StoredDataset) -> list[str]:
     """The columns of its schema, nested ones too, by their dotted path."""
     names = [row, *other_names(view, [row.id]).get(row.id, [])]
     facets = merged_facets(one.facets for one in names)
     return list(column_paths(schema_fields(facets), ""))
 
 
-def column_paths(fields: Any, prefix: str) -> Any:
+def column_paths(fields: object, prefix: str) -> Iterator[str]:
     for field in fields if isinstance(fields, list) else ():
         if isinstance(field, Mapping) and isinstance(field.get("name"), str):
             yield prefix + field["name"]
@@ -99,33 +99,33 @@ def owners(view: View, ids: Collection[int]) -> dict[int, str]:
     return {row.id: row.owner for row in rows}
 
 
-def other_names(view: View, ids: Collection[int]) -> dict[int, list[Row[Any]]]:
+def other_names(view: View, ids: Collection[int]) -> dict[int, list[StoredDataset]]:
     """Rows of the other names of these datasets, hidden names among them: what was stated under any of them counts."""
     dataset = view.tables.dataset_name
     listed = view.id_table("ids")
-    query: Select[Any] = (
+    query = (
         select(dataset)
         .join(listed, listed.c.id == dataset.c.canonical_id)
         .where(dataset.c.canonical_id != dataset.c.id)
         .order_by(dataset.c.namespace, dataset.c.name)
     )
-    others: dict[int, list[Row[Any]]] = defaultdict(list)
+    others: dict[int, list[StoredDataset]] = defaultdict(list)
     for row in view.execute(query, {"ids": view.id_list(ids)}):
         others[row.canonical_id].append(row)
     return others
 
 
-def _summary(view: View, row: Row[Any], others: list[Row[Any]]) -> DatasetSummary:
+def _summary(view: View, row: StoredDataset, others: list[StoredDataset]) -> DatasetSummary:
     """What is stated of it counts under whatever name; of the names only visible ones are shown."""
-    seen = [r for r in [row, *others] if r.first_seen is not None]
+    said = [row, *others]
     return DatasetSummary(
         dataset=Dataset(row.namespace, row.name),
         kind=row.kind,
         owner=row.owner,
         tags=tuple(row.tags),
         aliases=tuple(Dataset(other.namespace, other.name) for other in others if view.sees(other.namespace)),
-        first_seen=min((from_micros(r.first_seen) for r in seen), default=None),
-        last_seen=max((from_micros(r.last_seen) for r in seen), default=None),
+        first_seen=min((from_micros(at) for r in said if (at := r.first_seen) is not None), default=None),
+        last_seen=max((from_micros(at) for r in said if (at := r.last_seen) is not None), default=None),
     )
 
 
@@ -169,9 +169,9 @@ def _versions(view: View, dataset_id: int) -> tuple[Version, ...]:
     )
 
 
-def schema_fields_of(fields: Sequence[Mapping[str, Any]]) -> tuple[Field, ...]:
-    return tuple(Field(f["name"], _text(f.get("type")), _text(f.get("description"))) for f in fields)
+def schema_fields_of(fields: Sequence[Mapping[str, object]]) -> tuple[Field, ...]:
+    return tuple(Field(str(f["name"]), _text(f.get("type")), _text(f.get("description"))) for f in fields)
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None

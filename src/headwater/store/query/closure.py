@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, null, select
+from sqlalchemy import ColumnElement, Null, Select, bindparam, null, select
 
 from headwater.model.answers import Closure, Direction, Grain, Node, Via
 from headwater.model.lineage import Basis, Dependency, EdgeType, Origin
@@ -16,6 +15,7 @@ from headwater.store.access.view import View, VisibleTables
 from headwater.store.engine.dialect import Dialect
 from headwater.store.query.edge_runs import latest_run, run_of_lineage, runs_of_columns
 from headwater.store.query.traverse import Reach, Ref, Walk, ends, is_hub, reach, walk_table
+from headwater.store.schema.stored_rows import PlainRow, StoredDataset
 from headwater.store.schema.tables import from_micros
 
 
@@ -23,7 +23,7 @@ from headwater.store.schema.tables import from_micros
 class Question:
     """Where to start, and how far to go."""
 
-    row: Row[Any]
+    row: StoredDataset
     part_id: int | None
     part: str | None
     walk: Walk
@@ -83,7 +83,15 @@ def dress(view: View, walk: Walk, found: Reach, tied: Mapping[Ref, Dependency]) 
         behind.append(via_job)
         parent = _parent(nodes, by_dataset, (near_id, near_part), depth - 1)
         part = parts[ref[1]] if ref[1] is not None else None
-        node = Node(endpoint_of(*name), part, walk.grain, depth, via(*behind), parent, tied.get(ref))
+        node = Node(
+            endpoint=endpoint_of(*name),
+            part=part,
+            grain=walk.grain,
+            depth=depth,
+            via=via(*behind),
+            parent=parent,
+            dependency=tied.get(ref),
+        )
         nodes[ref] = node
         by_dataset.setdefault((ref[0], depth), node)
     return nodes
@@ -127,7 +135,7 @@ def label_texts(view: View, ids: Collection[int]) -> dict[int, str]:
     return {row.id: row.text for row in view.execute(query, {"ids": view.id_list(ids)})}
 
 
-def _edges(view: View, walk: Walk, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+def _edges(view: View, walk: Walk, ids: Sequence[int]) -> dict[int, PlainRow]:
     """By edge: the id and part it was followed from, the name of the dataset it leads to, and what is behind it."""
     query = _edge_query(view.tables, walk.grain, walk.direction, walk.as_of is not None, view.dialect)
     parameters = {"ids": view.id_list(ids)} | ({} if walk.as_of is None else {"as_of": walk.as_of})
@@ -141,11 +149,11 @@ def _edges(view: View, walk: Walk, ids: Sequence[int]) -> dict[int, tuple[Any, .
 @lru_cache(maxsize=500)
 def _edge_query(
     tables: VisibleTables, grain: Grain, direction: Direction, as_of: bool, dialect: Dialect
-) -> Select[*tuple[Any, ...]]:
+) -> Select[*PlainRow]:
     dataset, job, table = tables.dataset, tables.job, walk_table(tables, grain)
     near, far = ends(tables, grain, direction)
     listed = dialect.id_table("ids")
-    run_behind: Any = null()  # for columns it takes queries of its own
+    run_behind: ColumnElement[str] | Null = null()  # for columns it takes queries of its own
     if grain is Grain.PARTITION:
         run_behind = run_of_lineage(tables, table)
     elif grain is Grain.DATASET:
@@ -202,7 +210,18 @@ def _column_via(
     via_job: bool,
 ) -> Via:
     by = _job(job_namespace, job_name)
-    return Via(by, run_id, _ORIGINS[origin], None, None, subtype, Dependency(dependency), bool(masking), logic, via_job)
+    return Via(
+        job=by,
+        run_id=run_id,
+        origin=_ORIGINS[origin],
+        basis=None,
+        type=None,
+        transformation=subtype,
+        dependency=Dependency(dependency),
+        masking=bool(masking),
+        logic=logic,
+        via_job=via_job,
+    )
 
 
 def _job(namespace: str | None, name: str | None) -> Job | None:

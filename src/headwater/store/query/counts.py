@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from sqlalchemy import Row, distinct, func, select
+from sqlalchemy import ColumnElement, FromClause, distinct, func, select
 
 from headwater.formats.openlineage.facet_names import COVERAGE_FACET
 from headwater.model.lineage import Dependency
@@ -15,6 +14,7 @@ from headwater.model.pages import Counts, Coverage, NamespaceSummary
 from headwater.store.access.view import View
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.lookup import is_known
+from headwater.store.schema.stored_rows import StoredDataset
 from headwater.store.schema.tables import OPEN
 
 
@@ -22,7 +22,7 @@ def counts(view: View) -> Counts:
     tables = view.tables
     dataset, edge, column_edge = tables.dataset, tables.edge, tables.column_edge
 
-    def number(table: Any, *where: Any) -> int:
+    def number(table: FromClause, *where: ColumnElement[bool]) -> int:
         return int(view.scalar(select(func.count()).select_from(table).where(*where)) or 0)
 
     return Counts(
@@ -71,7 +71,7 @@ def coverage(
     return coverage_of(view, view.execute(query.order_by(dataset.c.namespace, dataset.c.name).limit(limit)).all())
 
 
-def coverage_of(view: View, rows: Sequence[Row[Any]]) -> list[Coverage]:
+def coverage_of(view: View, rows: Sequence[StoredDataset]) -> list[Coverage]:
     """Of the datasets of these rows."""
     edge, column_edge = view.tables.edge, view.tables.column_edge
     ids = [row.id for row in rows]
@@ -80,7 +80,7 @@ def coverage_of(view: View, rows: Sequence[Row[Any]]) -> list[Coverage]:
     return [_covered(view, row, upstreams[row.id], unknown[row.id]) for row in rows]
 
 
-def _upstreams(view: View, table: Any, ids: list[int], *where: Any) -> Counter[int]:
+def _upstreams(view: View, table: FromClause, ids: list[int], *where: ColumnElement[bool]) -> Counter[int]:
     listed = view.id_table("ids")
     query = (
         select(table.c.downstream_id, func.count(distinct(table.c.upstream_id)).label("many"))
@@ -91,7 +91,7 @@ def _upstreams(view: View, table: Any, ids: list[int], *where: Any) -> Counter[i
     return Counter({row.downstream_id: row.many for row in view.execute(query, {"ids": view.id_list(ids)})})
 
 
-def _covered(view: View, row: Row[Any], upstreams: int, unknown: int) -> Coverage:
+def _covered(view: View, row: StoredDataset, upstreams: int, unknown: int) -> Coverage:
     gaps = _coverage_facet(row).get("gaps")
     # What a producer says in its own words may name what is hidden.
     shown = gaps if view.is_everything and isinstance(gaps, list) else []
@@ -104,12 +104,12 @@ def _covered(view: View, row: Row[Any], upstreams: int, unknown: int) -> Coverag
     )
 
 
-def stated_complete(row: Row[Any]) -> bool | None:
+def stated_complete(row: StoredDataset) -> bool | None:
     """Whether its producer says that all of how the dataset comes about is known; None where it said nothing."""
     complete = _coverage_facet(row).get("complete")
     return complete if isinstance(complete, bool) else None
 
 
-def _coverage_facet(row: Row[Any]) -> Mapping[str, Any]:
+def _coverage_facet(row: StoredDataset) -> Mapping[str, object]:
     stated = row.facets.get(COVERAGE_FACET)
     return stated[2] if stated is not None and isinstance(stated[2], dict) else {}

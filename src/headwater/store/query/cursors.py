@@ -1,6 +1,7 @@
-"""Where a list goes on: after the last thing that was shown, not after so many. Inserts do not shift it.
+"""The position at which a list continues: after the last item that was shown, not after a number of items. Inserts
+do not shift it.
 
-A cursor is the place itself, in the order of the list. It is opaque to whoever holds it, and not secret.
+A cursor is the position itself, in the order of the list. It is opaque to clients, and not secret.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from headwater.formats.openlineage.text import is_storable
 from headwater.model.pages import Page
 
 Position = tuple[Any, ...]
+"""Whatever a list is ordered by. Of what kinds the values are is checked by :func:`decode`."""
 Item = TypeVar("Item")
 
 
@@ -45,13 +47,15 @@ def decode(cursor: str | None, *kinds: type) -> Position | None:
     raise QueryError("This cursor is not one that this list has given.")
 
 
-def _is(value: Any, kind: type) -> bool:
+def _is(value: object, kind: type) -> bool:
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
     return isinstance(value, kind) and (not isinstance(value, str) or is_storable(value))
 
 
-def beyond(position: Position, *columns: ColumnElement[Any]) -> ColumnElement[bool]:
+def beyond(
+    position: Position, *columns: ColumnElement[int] | ColumnElement[str] | ColumnElement[bytes]
+) -> ColumnElement[bool]:
     """What comes after a position, where rows are ordered by these columns, each `.desc()` or not."""
     cases: list[ColumnElement[bool]] = []
     equal: list[ColumnElement[bool]] = []

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from sqlalchemy import FromClause, ScalarSelect, bindparam, func, select
+from sqlalchemy import BindParameter, FromClause, ScalarSelect, bindparam, func, select
 
 from headwater.model.lineage import Origin
 from headwater.store.access.view import View, VisibleTables
@@ -26,7 +25,7 @@ def run_of_lineage(tables: VisibleTables, table: FromClause) -> ScalarSelect[str
     return select(run.c.run_id).where(run.c.id == table.c.run_id).scalar_subquery()
 
 
-def latest_run(tables: VisibleTables, table: FromClause, as_of: Any) -> ScalarSelect[str]:
+def latest_run(tables: VisibleTables, table: FromClause, as_of: int | BindParameter[int] | None) -> ScalarSelect[str]:
     """For dataset-level edges, as part of the query that reads them."""
     lineage, run = tables.lineage, tables.run
     confirmed = (
@@ -60,7 +59,7 @@ def runs_of_columns(view: View, edge_ids: Iterable[int], as_of: int | None) -> M
     return runs
 
 
-def _column_edges(view: View, ids: Iterable[int]) -> dict[int, tuple[_Group, tuple[Any, ...]]]:
+def _column_edges(view: View, ids: Iterable[int]) -> dict[int, tuple[_Group, tuple[object, ...]]]:
     column_edge, label = view.tables.column_edge, view.tables.label
     listed = view.id_table("ids")
     upstream, downstream = label.alias(), label.alias()
@@ -119,7 +118,7 @@ def _latest_statements(
     return statements
 
 
-def _bodies(view: View, digests: Iterable[bytes]) -> Mapping[bytes, set[tuple[Any, ...]]]:
+def _bodies(view: View, digests: Iterable[bytes]) -> Mapping[bytes, set[tuple[object, ...]]]:
     content = view.tables.content
     query = select(content.c.body).where(content.c.digest == bindparam("digest"))
-    return {digest: {tuple(element) for element in view.scalar(query, {"digest": digest})} for digest in digests}
+    return {digest: {tuple(element) for element in view.scalars(query, {"digest": digest}).one()} for digest in digests}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Protocol
 
-from sqlalchemy import Row, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 
 from headwater.errors import UnknownEvent
 from headwater.formats.openlineage.visibility import visible_event
@@ -17,6 +17,33 @@ from headwater.model.runs import Problem
 from headwater.store.access.view import View, VisibleTables
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.schema.tables import from_micros, to_micros
+
+
+class _ReceivedRow(Protocol):
+    """What :func:`_events` selects."""
+
+    id: int
+    digest: bytes
+    kind: str
+    event_type: str | None
+    event_time: int
+    received_at: int
+    problems: list[tuple[str, str]] | None
+    run_name: str | None
+    job_namespace: str
+    job_name: str | None
+    dataset_namespace: str
+    dataset_name: str | None
+
+
+class _Size(Protocol):
+    id: int
+    size: int
+
+
+class _Body(Protocol):
+    body: bytes
+    whole: bool
 
 
 def list_events(
@@ -36,7 +63,7 @@ def list_events(
     return [_received(view, row) for row in view.execute(query.order_by(event.c.id.desc()).limit(limit))]
 
 
-def _events(tables: VisibleTables, *more: Any) -> Select[Any]:
+def _events(tables: VisibleTables, *more: ColumnElement[object]) -> Select[*tuple[object, ...]]:
     dataset, event, job, run = tables.dataset, tables.event, tables.job, tables.run
     columns = (event.c.id, event.c.digest, event.c.kind, event.c.event_type, event.c.event_time)
     names = (job.c.namespace.label("job_namespace"), job.c.name.label("job_name"))
@@ -49,7 +76,7 @@ def _events(tables: VisibleTables, *more: Any) -> Select[Any]:
     )
 
 
-def _received(view: View, row: Row[Any]) -> ReceivedEvent:
+def _received(view: View, row: _ReceivedRow) -> ReceivedEvent:
     # A problem is located by counting datasets of the event, hidden ones too.
     problems = row.problems if view.is_everything else None
     return ReceivedEvent(
@@ -128,13 +155,13 @@ def bodies(view: View, numbers: Sequence[int]) -> list[bytes]:
     return [body for number in numbers if (body := found.get(number)) is not None]
 
 
-def _sizes(tables: VisibleTables) -> Select[Any]:
+def _sizes(tables: VisibleTables) -> Select[int, int]:
     """Neither database reads a body to tell how long it is."""
     event = tables.event
     return select(event.c.id, func.length(event.c.body).label("size"))
 
 
-def _portions(sizes: Iterable[Row[Any]]) -> list[list[int]]:
+def _portions(sizes: Iterable[_Size]) -> list[list[int]]:
     found: list[list[int]] = []
     room = 0
     for row in sizes:
@@ -146,13 +173,13 @@ def _portions(sizes: Iterable[Row[Any]]) -> list[list[int]]:
     return found
 
 
-def _bodies(tables: VisibleTables) -> Select[Any]:
+def _bodies(tables: VisibleTables) -> Select[*tuple[object, ...]]:
     event = tables.event
     whole = or_(event.c.run_id.is_(None), tables.run_is_whole(event.c.run_id))
     return select(event.c.body, whole.label("whole"))
 
 
-def _body(view: View, row: Row[Any]) -> bytes | None:
+def _body(view: View, row: _Body) -> bytes | None:
     if view.is_everything:
         return bytes(row.body)
     document = visible_event(json.loads(bytes(row.body).decode("utf-8-sig")), view.sees, whole=bool(row.whole))
@@ -160,7 +187,7 @@ def _body(view: View, row: Row[Any]) -> bytes | None:
 
 
 def runs_after(view: View, number: int, limit: int) -> list[ReceivedEvent]:
-    """Events of runs that arrived after the one of this number, in their order: what a stream tells of."""
+    """Events of runs that arrived after the one of this number, in their order: the content of an event stream."""
     event = view.tables.event
     query = _events(view.tables, event.c.problems, event.c.received_at)
     query = query.where(event.c.id > number, event.c.run_id.is_not(None))

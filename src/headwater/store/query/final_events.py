@@ -1,20 +1,20 @@
-"""What runs said when they ended: the last event of each that ended it, read again.
+"""Statements of runs at their end: the last event of each finished run, read again.
 
-Facets of runs and of single writes are nowhere but in the events, so what is wanted of them for a list is read from
-the one event that tells most. A run tells again when it ends what it told before; one that does not has no word here.
+Facets of runs and of single writes are only in the events, so what a list needs of them is read from the one event
+with the most content. At its end a run repeats its earlier statements; a run that does not has no entry here.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from sqlalchemy import func, select
 
 from headwater.formats.openlineage.visibility import visible_event
 from headwater.model.runs import RunState
 from headwater.store.access.view import View
+from headwater.store.query.json_members import object_at
 
 _ENDS = [str(state) for state in RunState if state.terminal]
 _LONG = 1_000_000
@@ -22,7 +22,7 @@ _LONG = 1_000_000
 _AT_ONCE = 50
 
 
-def final_events(view: View, runs: Collection[int], word: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def final_events(view: View, runs: Collection[int], word: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     """The number of each run whose last event holds ``word``, with the event as far as it may be seen."""
     event = view.tables.run_event
     listed = view.id_table("ids")
@@ -58,8 +58,6 @@ def whole_runs(view: View, runs: Collection[int]) -> set[int]:
     return set(view.scalars(query, {"ids": view.id_list(runs)}))
 
 
-def run_facet(said: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def run_facet(said: Mapping[str, object], name: str) -> Mapping[str, object]:
     """A facet of the run, where it is one; nothing else is promised of what a producer sends."""
-    facets = said.get("run", {}).get("facets")
-    facet = facets.get(name) if isinstance(facets, Mapping) else None
-    return facet if isinstance(facet, Mapping) else {}
+    return object_at(said, "run", "facets", name)

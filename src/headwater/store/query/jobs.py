@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from rapidfuzz import fuzz, process
-from sqlalchemy import Row, func, select
+from sqlalchemy import func, select
 
 from headwater.errors import UnknownJob
 from headwater.formats.openlineage.visibility import visible_job_facets
@@ -19,6 +18,7 @@ from headwater.store.fold.descriptions import merged_facets
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.runs import list_runs
 from headwater.store.schema.name_keys import key_of
+from headwater.store.schema.stored_rows import StoredJob, StoredRun
 from headwater.store.schema.tables import from_micros
 
 _RUNS_SHOWN = 10
@@ -86,14 +86,14 @@ def _closest(view: View, named: Job) -> list[str]:
     return [name for name, _, _ in matches]
 
 
-def _summary(row: Row[Any], latest: Row[Any] | None) -> JobSummary:
+def _summary(row: StoredJob, latest: StoredRun | None) -> JobSummary:
     behind = None
     if latest is not None:
         behind = LatestRun(latest.run_id, RunState(latest.state), from_micros(latest.last_event_at))
     return JobSummary(Job(row.namespace, row.name), row.owner, from_micros(row.last_seen), behind)
 
 
-def _latest_runs(view: View, ids: Collection[int]) -> dict[int, Row[Any]]:
+def _latest_runs(view: View, ids: Collection[int]) -> dict[int, StoredRun]:
     run = view.tables.run
     newest = (
         select(run.c.job_id, func.max(run.c.last_event_at).label("at"))
@@ -106,8 +106,7 @@ def _latest_runs(view: View, ids: Collection[int]) -> dict[int, Row[Any]]:
         .join(newest, (newest.c.job_id == run.c.job_id) & (newest.c.at == run.c.last_event_at))
         .order_by(run.c.run_id.desc())
     )
-    found: list[Row[Any]] = list(view.execute(query))
-    return {row.job_id: row for row in found}
+    return {row.job_id: row for row in view.execute(query)}
 
 
 def _uses(view: View, run_id: int) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:

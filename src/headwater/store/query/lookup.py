@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
 
 from rapidfuzz import fuzz, process
-from sqlalchemy import ColumnElement, Row, Select, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, exists, or_, select
 
 from headwater.errors import (
     AmbiguousDataset,
@@ -20,15 +19,16 @@ from headwater.errors import (
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.store.access.view import View, VisibleTables
 from headwater.store.schema.name_keys import endpoint_key, key_of
+from headwater.store.schema.stored_rows import StoredDataset, StoredRun
 
 _SUGGESTIONS = 5
 _MOST_SPLITS = 400
 
 
 def is_known(tables: VisibleTables) -> ColumnElement[bool]:
-    """Of rows of ``tables.dataset``: an event had it among its datasets, or lineage that counts leads to it or from it.
+    """For rows of ``tables.dataset``: an event had it among its datasets, or current lineage leads to it or from it.
 
-    A name that only a withdrawn statement mentioned is not known: its row is there, but nothing speaks for it.
+    A name that only a withdrawn statement mentioned is unknown: its row exists, but nothing refers to it.
     """
     dataset = tables.dataset
     written = exists().where(tables.version.c.dataset_id == dataset.c.id)
@@ -37,7 +37,7 @@ def is_known(tables: VisibleTables) -> ColumnElement[bool]:
     return or_(dataset.c.first_seen.is_not(None), written, read, claims)
 
 
-def find_dataset(view: View, asked: str | Endpoint) -> Row[Any]:
+def find_dataset(view: View, asked: str | Endpoint) -> StoredDataset:
     """The dataset called ``asked``, under its canonical name.
 
     A string is a name, if only one namespace has it, or `namespace/name`. An alias finds what it stands for.
@@ -59,7 +59,7 @@ def find_dataset(view: View, asked: str | Endpoint) -> Row[Any]:
 
 
 @lru_cache(maxsize=500)  # as many as there are of VisibleTables
-def _lookups(tables: VisibleTables) -> tuple[Select[Any], Select[Any], Select[Any]]:
+def _lookups(tables: VisibleTables) -> tuple[Select[int], Select[int], Select[*tuple[object, ...]]]:
     """Ids by keys, by a bare name, and what is known of them. To put these together takes longer than to ask."""
     dataset = tables.dataset
     ids = select(dataset.c.canonical_id)
@@ -92,7 +92,7 @@ def _closest(asked: str, names: Iterable[str]) -> list[str]:
     return [name for name, _, _ in matches]
 
 
-def find_column(view: View, owner: Row[Any], name: str, known: Iterable[str]) -> int:
+def find_column(view: View, owner: StoredDataset, name: str, known: Iterable[str]) -> int:
     """The label of a column that the dataset has, by its schema or in any column edge."""
     column_edge, label = view.tables.column_edge, view.tables.label
     row = view.execute(select(label.c.id).where(label.c.key == key_of(name))).first()
@@ -109,7 +109,7 @@ def find_column(view: View, owner: Row[Any], name: str, known: Iterable[str]) ->
     raise UnknownColumn(name, f"{owner.namespace}/{owner.name}", columns)
 
 
-def _columns(view: View, owner: Row[Any]) -> Iterator[str]:
+def _columns(view: View, owner: StoredDataset) -> Iterator[str]:
     column_edge, label = view.tables.column_edge, view.tables.label
     for side in ("upstream", "downstream"):
         part = column_edge.c[f"{side}_column_id"]
@@ -117,7 +117,7 @@ def _columns(view: View, owner: Row[Any]) -> Iterator[str]:
         yield from view.scalars(used)
 
 
-def find_partition(view: View, owner: Row[Any], name: str) -> int:
+def find_partition(view: View, owner: StoredDataset, name: str) -> int:
     lineage, version, label = view.tables.lineage, view.tables.version, view.tables.label
     row = view.execute(select(label.c.id).where(label.c.key == key_of(name))).first()
     if row is not None:
@@ -146,7 +146,7 @@ def latest_partitions(view: View, dataset_id: int, limit: int) -> list[str]:
     return sorted(newest, key=lambda text: (-newest[text], text))[:limit]
 
 
-def find_run(view: View, run_id: str) -> Row[Any]:
+def find_run(view: View, run_id: str) -> StoredRun:
     run = view.tables.run
     row = view.execute(select(run).where(run.c.key == key_of(run_id))).first()
     if row is None:
@@ -155,7 +155,7 @@ def find_run(view: View, run_id: str) -> Row[Any]:
     return row
 
 
-def find_whole_run(view: View, run_id: str) -> Row[Any]:
+def find_whole_run(view: View, run_id: str) -> StoredRun:
     """A run of which everything is visible: evidence cannot be shown in parts."""
     run = view.tables.run
     found = find_run(view, run_id)

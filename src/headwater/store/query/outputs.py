@@ -1,4 +1,4 @@
-"""What runs told of the datasets they wrote: one facet, write by write."""
+"""Facets of the datasets that runs wrote: one facet, write by write."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def output_facets(
     dataset_id: int | None = None,
     run_id: str | None = None,
 ) -> Generator[OutputFacet]:
-    """The newest first. The names under which a dataset is known are one. A run may tell of its writes before it ends,
-    and again when it does: each is one."""
+    """Newest first. All names of a dataset count as one. A run may report its writes before it ends, and again at
+    its end: each is one."""
     dataset, job, run, event, run_dataset = (
         view.tables.dataset,
         view.tables.job,

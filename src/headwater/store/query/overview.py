@@ -1,16 +1,16 @@
-"""What somebody should look at first: what failed, what does not add up, what is not known, what ran last.
+"""Problems that need attention first: failures, unbalanced ledgers, incomplete lineage, the latest runs.
 
-All of it is asked of the newest runs, so that it takes as long however many there were before. What lies further back
-is in the lists of runs and of coverage.
+All of it covers the newest runs, so that its time does not depend on the number of older ones. These are in the
+lists of runs and of coverage.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TypeVarTuple
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Select, func, select
 
 from headwater.formats.openlineage.facet_names import LEDGER_FACET
 from headwater.model.overview import FailedRun, Overview, Totals
@@ -19,7 +19,7 @@ from headwater.model.runs import Run, RunState
 from headwater.store.access.view import View
 from headwater.store.query.counts import coverage_of, namespaces
 from headwater.store.query.final_events import final_events, run_facet
-from headwater.store.query.runs import run_of, select_runs
+from headwater.store.query.runs import ListedRun, run_of, select_runs
 from headwater.store.schema.tables import to_micros
 
 _MAX_SHOWN = 10
@@ -29,10 +29,11 @@ _LOOKED_AT_FOR_FAILURES = 20_000
 _LATELY = timedelta(days=7)
 _BEGINNING = 300
 _ERROR = "errorMessage"
+Columns = TypeVarTuple("Columns")
 
 
 def overview(view: View, now: datetime) -> Overview:
-    newest: Sequence[Row[Any]] = view.execute(_newest_first(view, select_runs(view.tables)).limit(_LOOKED_AT)).all()
+    newest: Sequence[ListedRun] = view.execute(_newest_first(view, select_runs(view.tables)).limit(_LOOKED_AT)).all()
     return Overview(
         counts=_totals(view, now),
         failures=_failures(view),
@@ -42,7 +43,7 @@ def overview(view: View, now: datetime) -> Overview:
     )
 
 
-def _newest_first(view: View, query: Any) -> Any:
+def _newest_first(view: View, query: Select[*Columns]) -> Select[*Columns]:
     run = view.tables.run
     return query.order_by(run.c.last_event_at.desc(), run.c.run_id)
 
@@ -76,17 +77,17 @@ def _failures(view: View) -> tuple[FailedRun, ...]:
     return tuple(FailedRun(run_of(row), _beginning(messages.get(row.id))) for row in rows)
 
 
-def _beginning(message: Any) -> str | None:
+def _beginning(message: object) -> str | None:
     return message[:_BEGINNING] if isinstance(message, str) else None
 
 
-def _unbalanced(view: View, newest: Sequence[Row[Any]]) -> tuple[Run, ...]:
+def _unbalanced(view: View, newest: Sequence[ListedRun]) -> tuple[Run, ...]:
     said = final_events(view, [row.id for row in newest], LEDGER_FACET)
     open_ledgers = {number for number, event in said if run_facet(event, LEDGER_FACET).get("balanced") is False}
     return tuple(run_of(row) for row in newest if row.id in open_ledgers)[:_MAX_SHOWN]
 
 
-def _uncovered(view: View, newest: Sequence[Row[Any]]) -> tuple[Coverage, ...]:
+def _uncovered(view: View, newest: Sequence[ListedRun]) -> tuple[Coverage, ...]:
     dataset = view.tables.dataset
     written = _written(view, newest)
     listed = view.id_table("ids")
@@ -96,7 +97,7 @@ def _uncovered(view: View, newest: Sequence[Row[Any]]) -> tuple[Coverage, ...]:
     return tuple(one for one in covered if one.unknown or one.gaps or one.complete is False)[:_MAX_SHOWN]
 
 
-def _written(view: View, newest: Sequence[Row[Any]]) -> list[int]:
+def _written(view: View, newest: Sequence[ListedRun]) -> list[int]:
     """The datasets that these runs wrote, the last written first and then by name."""
     dataset, run_dataset = view.tables.dataset, view.tables.run_dataset
     place = {row.id: number for number, row in enumerate(newest)}

@@ -92,7 +92,7 @@ class Pages:
         dataset: str | Endpoint | None = None, since: datetime | None = None, until: datetime | None = None,
         cursor: str | None = None, limit: int = 100,
     ) -> Page[Run]:  # fmt: skip
-        """The newest first. One that is heard of again while they are looked through comes to the front."""
+        """Newest first. A run that gets another event during the listing moves to the front."""
         _askable(job, namespace)
         after = decode(cursor, int, str)
         with self._view() as view:
@@ -189,14 +189,14 @@ class Pages:
             return counts.namespaces(view)
 
     def around(self, kind: str, named: str, depth: int) -> Surroundings:
-        """All edges within so many hops of a `dataset` or a `job`, named `namespace:name`."""
+        """All edges within this many hops of a `dataset` or a `job`, named `namespace:name`."""
         _askable(named)
         look = subgraph.around_job if kind == "job" else subgraph.around_dataset
         with self._view() as view:
             return look(view, named, depth)
 
     def around_columns(self, kind: str, named: str, depth: int, *, downstream: bool = False) -> Surroundings:
-        """The same for columns, upstream unless told; also of one column: `datasetField`, `namespace:name:column`."""
+        """The same for columns, by default upstream; also of one column: `datasetField`, `namespace:name:column`."""
         _askable(named)
         with self._view() as view:
             return subgraph.around_columns(view, kind, named, depth, downstream)
@@ -205,8 +205,8 @@ class Pages:
         self, dataset: str | Endpoint, *, upstream: int = 1, downstream: int = 1, as_of: datetime | None = None,
         limit: int = 8, columns: bool = False,
     ) -> Neighbourhood:  # fmt: skip
-        """What lies so many hops each way, of each node so many neighbours on each side, and every edge between;
-        with ``columns``, also the edges between the columns of all these."""
+        """Everything within this many hops each way, with a limit of neighbours of each node on each side, and every
+        edge between; with ``columns``, also the edges between the columns of all these."""
         with self._view() as view:
             start = find_dataset(view, dataset).id
             return neighbourhood.neighbourhood(
@@ -237,7 +237,7 @@ class Pages:
             return estate_map.estate_map(view, namespace=namespace, as_of=_moment(as_of))
 
     def overview(self, now: datetime | None = None) -> Overview:
-        """What somebody should look at first."""
+        """Problems that need attention first."""
         with self._view() as view:
             return overview.overview(view, as_utc(now) if now else datetime.now(UTC))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlalchemy import Text, select, type_coerce
 
@@ -95,11 +94,19 @@ def _measured_quality(
                 yield QualityOfDataset(
                     dataset_id,
                     at,
-                    QualityStatement(quality_id, named, QualityBasis.MEASURED, told_at, report, by, row.run_id),
+                    QualityStatement(
+                        quality_id=quality_id,
+                        dataset=named,
+                        basis=QualityBasis.MEASURED,
+                        told_at=told_at,
+                        report=report,
+                        job=by,
+                        run_id=row.run_id,
+                    ),
                 )
 
 
-def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, Any]]]:
+def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, object]]]:
     if QUALITY_FACET.encode() not in body:
         return
     for used in json.loads(body).get("inputs") or ():

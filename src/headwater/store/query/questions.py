@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
-
-from sqlalchemy import Row
 
 from headwater.formats.openlineage.event import as_utc
 from headwater.formats.query_checks import refuse_unaskable_part
@@ -15,12 +12,13 @@ from headwater.store.query.catalog import current_columns
 from headwater.store.query.closure import Question
 from headwater.store.query.lookup import find_column, find_partition
 from headwater.store.query.traverse import UNLIMITED, Walk
+from headwater.store.schema.stored_rows import StoredDataset
 from headwater.store.schema.tables import to_micros
 
 
 def question(
     view: View,
-    row: Row[Any],
+    row: StoredDataset,
     direction: Direction,
     column: str | None,
     partition: str | None,

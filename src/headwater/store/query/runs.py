@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from typing import Protocol
 
-from sqlalchemy import Row, exists, literal, select
+from sqlalchemy import Select, exists, literal, select
 
 from headwater.formats.openlineage.accumulate import RunAccount, accumulate
 from headwater.formats.openlineage.describe import schema_fields
@@ -24,6 +25,7 @@ from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.lookup import find_run
 from headwater.store.query.traverse import is_hub
 from headwater.store.schema.name_keys import key_of
+from headwater.store.schema.stored_rows import StoredRun
 from headwater.store.schema.tables import from_end, from_micros, to_micros
 
 
@@ -62,7 +64,15 @@ def list_runs(
     return [run_of(row) for row in view.execute(query)]
 
 
-def select_runs(tables: VisibleTables) -> Any:
+class ListedRun(StoredRun, Protocol):
+    """What :func:`select_runs` selects."""
+
+    job_namespace: str
+    job_name: str
+    parent_visible: bool
+
+
+def select_runs(tables: VisibleTables) -> Select[*tuple[object, ...]]:
     run, job, parent = tables.run, tables.job, tables.run.alias()
     # With all visible, a run names its parent whether or not that was ever heard of.
     shown = literal(True) if tables.visibility.is_everything else exists().where(parent.c.key == run.c.parent_key)
@@ -74,22 +84,21 @@ def select_runs(tables: VisibleTables) -> Any:
     ).join(job, job.c.id == run.c.job_id)
 
 
-def run_of(row: Row[Any]) -> Run:
+def run_of(row: ListedRun) -> Run:
+    """Fields of a run are the columns of these names; times are stored in microseconds."""
+    values = {name: getattr(row, name) for name in (*_PLAIN, *_TIMES)}
+    values |= {name: from_micros(values[name]) for name in _TIMES if values[name] is not None}
     return Run(
-        run_id=row.run_id,
         job=Job(row.job_namespace, row.job_name),
         state=RunState(row.state),
-        started_at=_moment(row.started_at),
-        ended_at=_moment(row.ended_at),
-        last_event_at=from_micros(row.last_event_at),
-        nominal_start=_moment(row.nominal_start),
-        nominal_end=_moment(row.nominal_end),
         parent_run_id=row.parent_run_id if row.parent_visible else None,
+        **values,
     )
 
 
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
+_COMPOSED = ("job", "state", "parent_run_id")
+_TIMES = tuple(field.name for field in fields(Run) if str(field.type).startswith("datetime"))
+_PLAIN = tuple(field.name for field in fields(Run) if field.name not in (*_COMPOSED, *_TIMES))
 
 
 def describe_run(view: View, run_id: str) -> RunDetail:
@@ -181,7 +190,7 @@ def _column_order(edge: ColumnEdge) -> tuple[str, ...]:
 
 
 def diff_runs(view: View, run_a: str, run_b: str) -> RunDiff:
-    """What ``run_b`` did otherwise than ``run_a``."""
+    """The differences of ``run_b`` from ``run_a``."""
     (a, before), (b, after) = _account(view, run_a), _account(view, run_b)
     return RunDiff(
         run_a=a,
@@ -193,24 +202,24 @@ def diff_runs(view: View, run_a: str, run_b: str) -> RunDiff:
     )
 
 
-def _changes(what: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
+def _changes(what: str, before: Mapping[str, object], after: Mapping[str, object]) -> tuple[Change, ...]:
     names = sorted(before.keys() | after.keys())
     return tuple(
         Change(what, name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)
     )
 
 
-def _uses(uses: Iterable[DatasetUse]) -> Mapping[str, Any]:
+def _uses(uses: Iterable[DatasetUse]) -> Mapping[str, object]:
     """What sets one use of a dataset apart from another: its partitions and its version."""
     return {str(use.dataset): {"partitions": list(use.partitions), "version": _version(use)} for use in uses}
 
 
-def _version(use: DatasetUse) -> Any:
+def _version(use: DatasetUse) -> object:
     facet = use.facets.get("version")
     return facet.get("datasetVersion") if isinstance(facet, Mapping) else None
 
 
-def _schemas(account: RunAccount) -> Mapping[str, Any]:
+def _schemas(account: RunAccount) -> Mapping[str, object]:
     return {
         f"{use.dataset}#{field['name']}": field.get("type") or "unspecified"
         for use in (*account.inputs, *account.outputs)
@@ -218,9 +227,9 @@ def _schemas(account: RunAccount) -> Mapping[str, Any]:
     }
 
 
-def _logic(account: RunAccount) -> Mapping[str, Any]:
+def _logic(account: RunAccount) -> Mapping[str, object]:
     """Column edges by their two ends; what lies between may change."""
-    between: dict[str, list[Any]] = {}
+    between: dict[str, list[Mapping[str, object]]] = {}
     for edge in _column_edges(account):
         ends = f"{_column(edge.upstream, edge.upstream_column)} → {_column(edge.downstream, edge.downstream_column)}"
         how = {"dependency": edge.dependency, "subtype": edge.subtype, "masking": edge.masking, "logic": edge.logic}

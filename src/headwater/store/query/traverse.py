@@ -14,14 +14,26 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, FromClause, Row, Select, and_, bindparam, func, null, select, union_all
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    FromClause,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    func,
+    null,
+    select,
+    union_all,
+)
 
 from headwater.model.answers import Direction, Grain
 from headwater.model.lineage import Dependency
 from headwater.store.access.view import View, VisibleTables
-from headwater.store.engine.dialect import Dialect
+from headwater.store.engine.dialect import Dialect, IdList
 from headwater.store.schema.tables import OPEN
 
 UNLIMITED = 100
@@ -142,7 +154,7 @@ def _neighbours(view: View, walk: Walk, frontier: Collection[Ref]) -> Iterable[R
     """Each neighbour of the frontier once, with the newest edge that leads there."""
     query = _level(view.tables, walk.grain, walk.direction, walk.as_of is not None, walk.weakest, view.dialect)
     parted = [(i, part) for i, part in frontier if part is not None]
-    parameters = {"whole": view.id_list([i for i, part in frontier if part is None])}
+    parameters: dict[str, IdList | int] = {"whole": view.id_list([i for i, part in frontier if part is None])}
     if walk.grain is not Grain.DATASET:
         parameters |= {
             "parted": view.id_list([i for i, _ in parted]),
@@ -157,7 +169,7 @@ def _neighbours(view: View, walk: Walk, frontier: Collection[Ref]) -> Iterable[R
 @lru_cache(maxsize=500)
 def _level(
     tables: VisibleTables, grain: Grain, direction: Direction, as_of: bool, weakest: Dependency, dialect: Dialect
-) -> Select[*tuple[Any, ...]]:
+) -> Select[int, int | None, int]:
     table = walk_table(tables, grain)
     near, far = ends(tables, grain, direction)
     holds = holding(table, bindparam("as_of") if as_of else None)
@@ -206,7 +218,7 @@ def ends(tables: VisibleTables, grain: Grain, direction: Direction) -> tuple[End
     return (downstream, upstream) if direction is Direction.UPSTREAM else (upstream, downstream)
 
 
-def holding(table: FromClause, as_of: Any) -> ColumnElement[bool]:
+def holding(table: FromClause, as_of: int | BindParameter[int] | None) -> ColumnElement[bool]:
     """The rows that hold now, or held at ``as_of``."""
     if as_of is None:
         return table.c.valid_to == OPEN

@@ -1,13 +1,13 @@
-"""Versions apart from their datasets: what was told of one when it was written, which of them runs read and wrote."""
+"""Versions of datasets: the metadata of each when it was written, and which of them runs read and wrote."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Protocol
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 
 from headwater.model.answers import Version
 from headwater.model.names import Dataset
@@ -16,6 +16,7 @@ from headwater.model.versions import RunVersions, VersionOf
 from headwater.store.access.view import View, VisibleTables
 from headwater.store.query.events import bodies
 from headwater.store.query.lookup import find_dataset
+from headwater.store.schema.stored_rows import StoredVersion
 from headwater.store.schema.tables import from_micros, to_micros
 
 
@@ -47,13 +48,13 @@ def _names(view: View, canonical: int) -> frozenset[Dataset]:
     return frozenset(Dataset(row.namespace, row.name) for row in rows)
 
 
-def _facets_of_version(view: View, row: Row[Any] | None, names: Collection[Dataset]) -> Facets:
+def _facets_of_version(view: View, row: StoredVersion | None, names: Collection[Dataset]) -> Facets:
     event = view.tables.event
     if row is None:
         return {}
     of_run = event.c.run_id == row.run_id if row.run_id is not None else event.c.id == row.event_id
     query = select(event.c.id).where(of_run).order_by(event.c.event_time, event.c.digest)
-    said: dict[str, Any] = {}
+    said: dict[str, object] = {}
     for number in view.scalars(query).all():  # one after another: each may have many megabytes
         for body in bodies(view, [number]):
             for facets in _written(json.loads(body.decode("utf-8-sig")), names):
@@ -61,7 +62,7 @@ def _facets_of_version(view: View, row: Row[Any] | None, names: Collection[Datas
     return {name: facet for name, facet in said.items() if not _is_deleted(facet)}
 
 
-def _written(document: Mapping[str, Any], names: Collection[Dataset]) -> Iterator[dict[str, Any]]:
+def _written(document: Mapping[str, object], names: Collection[Dataset]) -> Iterator[dict[str, object]]:
     """Of the outputs, and of what a dataset declares of itself; not of the same dataset as it was read."""
     outputs, itself = document.get("outputs"), document.get("dataset")
     for use in [*(outputs if isinstance(outputs, list) else ()), itself]:
@@ -71,7 +72,7 @@ def _written(document: Mapping[str, Any], names: Collection[Dataset]) -> Iterato
                 yield facets
 
 
-def _is_deleted(facet: Any) -> bool:
+def _is_deleted(facet: object) -> bool:
     return isinstance(facet, Mapping) and facet.get("_deleted") is True
 
 
@@ -79,8 +80,8 @@ def _is_deleted(facet: Any) -> bool:
 
 
 def versions_of_runs(view: View, run_ids: Collection[str]) -> dict[str, RunVersions]:
-    """What each wrote, and the version that each input had when the run began; none where nobody is known to have
-    written it before."""
+    """What each run wrote, and the version that each input had when the run began; none if no earlier write is
+    known."""
     found: dict[str, RunVersions] = defaultdict(RunVersions)
     for row in view.execute(_wrote(view.tables, run_ids)):
         found[row.by].outputs.append(_version(row))
@@ -89,7 +90,7 @@ def versions_of_runs(view: View, run_ids: Collection[str]) -> dict[str, RunVersi
     return found
 
 
-def _wrote(tables: VisibleTables, run_ids: Collection[str]) -> Select[Any]:
+def _wrote(tables: VisibleTables, run_ids: Collection[str]) -> Select[*tuple[object, ...]]:
     dataset, label, run, version = tables.dataset, tables.label, tables.run, tables.version
     return (
         select(*_columns(tables), run.c.run_id.label("by"), run.c.run_id.label("writer"))
@@ -101,7 +102,7 @@ def _wrote(tables: VisibleTables, run_ids: Collection[str]) -> Select[Any]:
     )
 
 
-def _read(tables: VisibleTables, run_ids: Collection[str]) -> Select[Any]:
+def _read(tables: VisibleTables, run_ids: Collection[str]) -> Select[*tuple[object, ...]]:
     dataset, label, run, version = tables.dataset, tables.label, tables.run, tables.version
     run_dataset = tables.run_dataset
     used, writer, before = dataset.alias(), run.alias(), version.alias()
@@ -128,10 +129,18 @@ def _read(tables: VisibleTables, run_ids: Collection[str]) -> Select[Any]:
     )
 
 
-def _columns(tables: VisibleTables) -> tuple[ColumnElement[Any], ...]:
+def _columns(tables: VisibleTables) -> tuple[ColumnElement[object], ...]:
     dataset = tables.dataset
     return dataset.c.namespace, dataset.c.name, tables.label.c.text.label("partition"), tables.version.c.written_at
 
 
-def _version(row: Row[Any]) -> VersionOf:
+class _VersionOfRun(Protocol):
+    namespace: str
+    name: str
+    partition: str | None
+    written_at: int
+    writer: str | None
+
+
+def _version(row: _VersionOfRun) -> VersionOf:
     return VersionOf(Dataset(row.namespace, row.name), from_micros(row.written_at), row.partition, row.writer)

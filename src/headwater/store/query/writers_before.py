@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
 from headwater.model.lineage import Origin
 from headwater.store.access.view import View
+from headwater.store.schema.stored_rows import StoredRun
 
 MOST = 100
 """Of a table with very many partitions each may be of another run; the newest are told."""
 
 
-def runs_before(view: View, reader: Row[Any]) -> list[bytes]:
+def runs_before(view: View, reader: StoredRun) -> list[bytes]:
     """Keys of certified runs, those that wrote last first; of the partitions that were read, where that is known."""
     tables = view.tables
     dataset, run, run_dataset, version = tables.dataset, tables.run, tables.run_dataset, tables.version

@@ -8,9 +8,21 @@ that the catalog does not name.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
-from sqlalchemy import Connection, RowMapping, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    Table,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from headwater.store.engine.dialect import dialect_of
 from headwater.store.records import attempts
@@ -68,7 +80,7 @@ def commit(
     finished_at: int,
     rows: int,
     digest: bytes,
-    added: Sequence[Mapping[str, Any]],
+    added: Sequence[Mapping[str, object]],
     removed: Collection[str],
     days: Mapping[int, int],
     roots: Mapping[bytes, int],
@@ -101,12 +113,13 @@ def commit(
     return True
 
 
-def _change_files(conn: Connection, id: str, added: Sequence[Mapping[str, Any]], removed: Collection[str]) -> None:
+def _change_files(conn: Connection, id: str, added: Sequence[Mapping[str, object]], removed: Collection[str]) -> None:
     if added:
         rows = [{name: value for name, value in file.items() if name != "keys"} for file in added]
         conn.execute(insert(record_file), [{**file, "added_in": id} for file in rows])
-    if keys := [{"path": file["path"], **file["keys"]} for file in added if file.get("keys")]:
-        conn.execute(insert(record_file_keys), keys)
+    keys_by_file = [(file["path"], file.get("keys")) for file in added]
+    if rows_of_keys := [{"path": path, **keys} for path, keys in keys_by_file if isinstance(keys, Mapping) and keys]:
+        conn.execute(insert(record_file_keys), rows_of_keys)
     removed_count = 0
     for chunk in _chunks(sorted(removed)):
         live = record_file.c.path.in_(chunk) & record_file.c.removed_in.is_(None)
@@ -116,7 +129,7 @@ def _change_files(conn: Connection, id: str, added: Sequence[Mapping[str, Any]],
         raise ValueError(f"{len(removed) - removed_count} of {len(removed)} files to replace are not in the archive")
 
 
-def _mark(conn: Connection, table: Any, key: str, marks: Mapping[Any, int]) -> None:
+def _mark(conn: Connection, table: Table, key: str, marks: Mapping[int, int] | Mapping[bytes, int]) -> None:
     if not marks:
         return
     made = dialect_of(conn).insert(table)
@@ -236,7 +249,7 @@ def forget_files(conn: Connection, paths: Iterable[str]) -> None:
         conn.execute(delete(record_file).where(*retired))
 
 
-def _is_archived() -> Any:
+def _is_archived() -> ColumnElement[bool]:
     """The condition that a hot row is archived."""
     hot, day, root = record_hot.c, record_archived_day.c, record_archived_root.c
     by_day = exists().where(day.day == hot.day, hot.load <= day.upto)
@@ -244,7 +257,7 @@ def _is_archived() -> Any:
     return or_(by_day, by_root)
 
 
-def _is_expirable(now: int, after: bytes) -> Any:
+def _is_expirable(now: int, after: bytes) -> ColumnElement[bool]:
     return and_(record_hot.c.root_key > after, record_hot.c.ttl_expiry <= now, _is_archived())
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from sqlalchemy import Connection, Table, Text, func, insert, select, type_coerce
 
@@ -29,6 +29,7 @@ from headwater.store.log.audit import Deed
 from headwater.store.log.audit import record as record_deeds
 from headwater.store.log.log_head import GENESIS, Standing
 from headwater.store.schema.record_tables import record_expiry, record_file, record_hot, record_load
+from headwater.store.schema.stored_rows import PlainRow
 from headwater.store.schema.tables import audit
 
 LOADED, ARCHIVED, EXPIRED = "records.loaded", "records.archived", "records.expired"
@@ -46,7 +47,7 @@ _HOT = select(
 _LOG_HEAD = Prepared(select(audit.c.seq, audit.c.hash).order_by(audit.c.seq.desc()).limit(1))
 
 
-def hot_rows(conn: Connection) -> Iterator[tuple[Any, ...]]:
+def hot_rows(conn: Connection) -> Iterator[PlainRow]:
     """Every hot record as the driver returns it: keys, digest, time, day and load, then its content with the parents
     as JSON."""
     return stream(conn, _HOT)
@@ -98,10 +99,10 @@ def write_expiry(conn: Connection, expired: Iterable[tuple[int, bytes]]) -> int:
 
 
 def write_commit(
-    conn: Connection, id: str, kind: str, rows: int, added: Sequence[Mapping[str, Any]], removed: Iterable[str]
+    conn: Connection, id: str, kind: str, rows: int, added: Sequence[Mapping[str, object]], removed: Iterable[str]
 ) -> None:
-    """The caller holds the write lock and has changed the books. ``added`` have the SHA-256 of their bytes."""
-    details: dict[str, Any] = {
+    """The caller holds the write lock and has changed the list of files. ``added`` have the SHA-256 of their bytes."""
+    details: dict[str, object] = {
         "added": [file_entry(file) for file in sorted(added, key=lambda file: str(file["path"]))],
         "compaction": id,
         "kind": kind,
@@ -116,7 +117,7 @@ def write_commit(
     append_audit_entry(conn, WORKER, Deed(ARCHIVED, "archived", "records", id, canonical(details)))
 
 
-def file_entry(file: Mapping[str, Any]) -> dict[str, Any]:
+def file_entry(file: Mapping[str, object]) -> dict[str, object]:
     logged = {name: file[name] for name in ("path", "kind", "day", "rows", "bytes")}
     digest = file["digest"]
     return {
@@ -133,9 +134,30 @@ def append_audit_entry(conn: Connection, actor: Actor, deed: Deed) -> None:
     record_deeds(conn, Standing(seq, hash), [(actor, deed)])
 
 
-def live_files(conn: Connection) -> list[dict[str, Any]]:
+class CatalogedFile(TypedDict):
+    """A file of the archive, as the catalog has it."""
+
+    path: str
+    kind: str
+    day: int
+    rows: int
+    bytes: int
+    digest: bytes
+
+
+def live_files(conn: Connection) -> list[CatalogedFile]:
     live = select(record_file).where(record_file.c.removed_in.is_(None)).order_by(record_file.c.path)
-    return [dict(row._mapping) for row in conn.execute(live)]
+    return [
+        {
+            "path": row.path,
+            "kind": row.kind,
+            "day": row.day,
+            "rows": row.rows,
+            "bytes": row.bytes,
+            "digest": row.digest,
+        }
+        for row in conn.execute(live)
+    ]
 
 
 class LoggedDigest(NamedTuple):
@@ -155,7 +177,7 @@ class LoggedRecords:
     loads: dict[int, LoggedDigest] = field(default_factory=dict)
     """By number, with the digest over their leaves."""
     expiries: dict[int, LoggedDigest] = field(default_factory=dict)
-    files: dict[str, dict[str, Any]] = field(default_factory=dict)
+    files: dict[str, dict[str, object]] = field(default_factory=dict)
     """Of which the archive is made, by path."""
     commits: int = 0
 

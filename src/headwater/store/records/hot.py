@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
-from typing import Any
+from typing import TypeVarTuple
 
 from sqlalchemy import Connection, RowMapping, Select, Text, func, select, type_coerce
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -16,10 +16,12 @@ from headwater.model.records import Record, key_of_id
 from headwater.store.engine.dialect import dialect_of
 from headwater.store.records.evidence import record_leaf, write_load
 from headwater.store.schema.record_tables import record_hot
+from headwater.store.schema.stored_rows import PlainRow
 from headwater.store.schema.tables import from_micros, to_micros
 
 _DAY = 86_400_000_000
 _CHUNK = 500
+Columns = TypeVarTuple("Columns")
 _COLUMNS = [column.name for column in record_hot.columns]
 _PARENTS_COLUMN, _TIME_COLUMN = _COLUMNS.index("parent_ids"), _COLUMNS.index("recorded_at")
 
@@ -60,7 +62,7 @@ def load(conn: Connection, records: Sequence[Record], number: int, ttl_expiry: i
         return refused
 
 
-def _leaves(conn: Connection, rows: Sequence[tuple[Any, ...]], number: int, inserted: int) -> Iterator[bytes]:
+def _leaves(conn: Connection, rows: Sequence[PlainRow], number: int, inserted: int) -> Iterator[bytes]:
     """The leaves of the rows that this load inserted; rows that existed before have theirs in an earlier load."""
     inserted_keys: set[tuple[bytes, ...]] | None = None
     if inserted != len(rows):
@@ -77,21 +79,23 @@ def _leaves(conn: Connection, rows: Sequence[tuple[Any, ...]], number: int, inse
             yield record_leaf(row[2], row[_TIME_COLUMN], json.loads(parents) if '","' in parents else ())
 
 
-def _insert(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> int:
+def _insert(conn: Connection, rows: Sequence[PlainRow]) -> int:
     """Insert all rows or none; returns how many did not exist yet, or -1 where the driver does not know.
 
     Values go to the driver directly: through SQLAlchemy's types a row costs several times as much.
     """
     statement = dialect_of(conn).insert(record_hot).on_conflict_do_nothing().compile(conn.engine)
     order: list[str] | None = statement.positiontup
-    parameters: Any = rows if order == _COLUMNS else [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    parameters: Sequence[PlainRow] | list[dict[str, object]] = (
+        rows if order == _COLUMNS else [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    )
     if not rows:
         return 0
     with conn.begin_nested():
         return conn.exec_driver_sql(statement.string, parameters).rowcount
 
 
-def _row(record: Record, number: int, ttl_expiry: int) -> tuple[Any, ...]:
+def _row(record: Record, number: int, ttl_expiry: int) -> PlainRow:
     """The values in the order of the table's columns."""
     recorded_at = to_micros(record.recorded_at)
     parents = f"[{','.join(map(encode_basestring_ascii, record.parent_ids))}]"
@@ -107,17 +111,17 @@ def _row(record: Record, number: int, ttl_expiry: int) -> tuple[Any, ...]:
     )
 
 
-def record_from_row(row: Mapping[Any, Any]) -> Record:
+def record_from_row(row: RowMapping) -> Record:
     values = [row[name] for name in CONTENT_NAMES]
     return Record(*[*with_parents(values, tuple(values[PARENTS])), from_micros(row["recorded_at"])])
 
 
-def columns_of_root(conn: Connection, root_id: str) -> dict[str, Sequence[Any]]:
+def columns_of_root(conn: Connection, root_id: str) -> dict[str, Sequence[object]]:
     """The hot rows of a root, column by column: a root may have very many rows."""
     columns = [type_coerce(column, Text) if column.name == "parent_ids" else column for column in record_hot.columns]
     query = select(*columns).where(record_hot.c.root_key == key_of_id(root_id)).order_by(record_hot.c.node_key)
     rows = conn.execute(query).all()
-    values: list[Sequence[Any]] = list(zip(*rows, strict=True)) if rows else [()] * len(_COLUMNS)
+    values: list[PlainRow] = list(zip(*rows, strict=True)) if rows else [()] * len(_COLUMNS)
     columns_by_name = dict(zip(_COLUMNS, values, strict=True))
     # Decoded in one call: one by one it takes longer than all the rest.
     return {**columns_by_name, "parent_ids": json.loads(f"[{','.join(columns_by_name['parent_ids'])}]")}
@@ -130,7 +134,7 @@ def find(conn: Connection, criteria: RecordFilter, limit: int) -> Sequence[RowMa
     return conn.execute(ordered.limit(limit)).mappings().all()
 
 
-def _where(query: Select[Any], criteria: RecordFilter) -> Select[Any]:
+def _where(query: Select[*Columns], criteria: RecordFilter) -> Select[*Columns]:
     hot = record_hot.c
     if criteria.root_id is not None:
         query = query.where(hot.root_key == key_of_id(criteria.root_id))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, select, update
 
@@ -24,7 +23,7 @@ LOAD, TRACE = "load", "trace"
 class QueueMessage:
     id: int
     kind: str
-    body: Any
+    body: object
     enqueued_at: int
     tries: int
 
@@ -37,7 +36,7 @@ class QueueDepth:
     oldest: int | None
 
 
-def put(conn: Connection, kind: str, bodies: Iterable[Any], now: int) -> None:
+def put(conn: Connection, kind: str, bodies: Iterable[object], now: int) -> None:
     rows = [{"kind": kind, "body": body, "enqueued_at": now, "visible_at": now, "tries": 0} for body in bodies]
     if rows:
         conn.execute(insert(record_queue), rows)
@@ -113,7 +112,7 @@ def move_to_dead_letters(conn: Connection, message: QueueMessage, now: int, reas
     finish(conn, [message.id])
 
 
-def add_dead_letters(conn: Connection, kind: str, letters: Iterable[tuple[Any, str]], now: int) -> None:
+def add_dead_letters(conn: Connection, kind: str, letters: Iterable[tuple[object, str]], now: int) -> None:
     """Add dead letters that never were in the queue: each body with its reason."""
     rows = [
         {"kind": kind, "body": body, "enqueued_at": now, "failed_at": now, "tries": 0, "reason": reason}
@@ -162,7 +161,7 @@ def is_empty(conn: Connection) -> bool:
     return conn.execute(select(record_queue.c.id).limit(1)).first() is None
 
 
-def _change(conn: Connection, ids: Collection[int], *, held_by: str | None = None, **values: Any) -> None:
+def _change(conn: Connection, ids: Collection[int], *, held_by: str | None = None, **values: object) -> None:
     conditions = [dialect_of(conn).one_of(record_queue.c.id, ids)] + (
         [record_queue.c.token == held_by] if held_by is not None else []
     )

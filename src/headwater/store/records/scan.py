@@ -14,12 +14,24 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater.model.record_schema import SCANNED, arrow_fields, names_of, spark_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    _Row = tuple[Any, ...]
+    """The values of the columns that a scan selects, as a driver gives them."""
+
+    class _Cursor(Protocol):
+        def execute(self, statement: str, values: Sequence[bytes | int], /) -> object: ...
+        def fetchmany(self, count: int, /) -> Sequence[_Row]: ...
+        def close(self) -> None: ...
+
 
 BATCH_ROWS = 50_000
 _KEYS = 2**128  # a root's key is 16 bytes of a hash, so that equal ranges hold about equally many roots
@@ -44,11 +56,11 @@ class KeyRange:
 class HotScan:
     """Rows up to load ``upto`` of these ``days`` (empty: all days) that are not archived; with ``archived_too`` all.
 
-    ``address``: the file of SQLite, or the connection string that libpq takes for PostgreSQL.
+    ``address``: what the driver of that ``database`` takes: a file, or a connection string.
     """
 
     address: str
-    is_sqlite: bool
+    database: str
     upto: int
     days: tuple[int, ...] = ()
     archived_too: bool = False
@@ -58,9 +70,9 @@ class HotScan:
         bounds = [(_KEYS * i // count).to_bytes(16, "big") for i in range(1, count)]
         return [KeyRange(low, high) for low, high in zip([b"", *bounds], [*bounds, None], strict=True)]
 
-    def batches(self, part: KeyRange) -> Iterator[Any]:
+    def batches(self, part: KeyRange) -> Iterator[pa.RecordBatch]:
         """Arrow batches, ordered by root."""
-        with closing(self._connect()) as connection, closing(self._cursor(connection)) as cursor:
+        with self._cursor() as cursor:
             cursor.execute(*self._statement(part))
             while (batch := _fetch_batch(cursor)) is not None:
                 yield batch
@@ -69,7 +81,7 @@ class HotScan:
         """The number of rows and the SHA-256 over their digests in the order of their keys, read without Spark."""
         hashed, count = sha256(), 0
         text, values = self._statement(KeyRange(b"", None), ("digest",), "h.root_key, h.node_key, h.digest")
-        with closing(self._connect()) as connection, closing(self._cursor(connection)) as cursor:
+        with self._cursor() as cursor:
             cursor.execute(text, values)
             while rows := cursor.fetchmany(BATCH_ROWS):
                 hashed.update(b"".join(bytes(row[0]) for row in rows))
@@ -78,9 +90,9 @@ class HotScan:
 
     def _statement(
         self, part: KeyRange, columns: Sequence[str] = _COLUMNS, order: str = "h.root_key"
-    ) -> tuple[str, Sequence[Any]]:
-        placeholder = "?" if self.is_sqlite else "%s"
-        values: list[Any] = [part.low, self.upto]
+    ) -> tuple[str, Sequence[bytes | int]]:
+        placeholder = _PLACEHOLDERS[self.database]
+        values: list[bytes | int] = [part.low, self.upto]
         conditions = [f"h.root_key >= {placeholder}", f"h.load <= {placeholder}"]
         if part.high is not None:
             conditions.append(f"h.root_key < {placeholder}")
@@ -92,28 +104,40 @@ class HotScan:
         selected = ", ".join(f"h.{name}" for name in columns)
         return f"SELECT {selected} FROM record_hot h WHERE {' AND '.join(conditions)} ORDER BY {order}", values
 
-    def _connect(self) -> Any:
-        if self.is_sqlite:
-            import sqlite3
-            from urllib.parse import quote
-
-            return sqlite3.connect(f"file:{quote(self.address)}?mode=ro", uri=True, timeout=60)
-        try:
-            import psycopg
-        except ImportError:
-            raise RuntimeError(
-                "Python on this executor has no psycopg, which reads the store in PostgreSQL: "
-                "install psycopg[binary] wherever Spark tasks run."
-            ) from None
-        return psycopg.connect(self.address)
-
-    def _cursor(self, connection: Any) -> Any:
-        """On PostgreSQL a named cursor: the rows then stay on the server until they are fetched."""
-        return connection.cursor() if self.is_sqlite else connection.cursor("headwater_scan")
+    def _cursor(self) -> AbstractContextManager[_Cursor]:
+        return _CURSORS[self.database](self.address)
 
 
-def _fetch_batch(cursor: Any) -> Any:
-    """The next batch. Garbage collection is off meanwhile: so many new objects trigger it, and it frees nothing."""
+@contextmanager
+def _sqlite_cursor(address: str) -> Iterator[_Cursor]:
+    import sqlite3
+    from urllib.parse import quote
+
+    file = f"file:{quote(address)}?mode=ro"
+    with closing(sqlite3.connect(file, uri=True, timeout=60)) as connection, closing(connection.cursor()) as cursor:
+        yield cursor
+
+
+@contextmanager
+def _postgresql_cursor(address: str) -> Iterator[_Cursor]:
+    """A named one: the rows then stay on the server until they are fetched."""
+    try:
+        import psycopg
+    except ImportError:
+        raise RuntimeError(
+            "Python on this executor has no psycopg, which reads the store in PostgreSQL: "
+            "install psycopg[binary] wherever Spark tasks run."
+        ) from None
+    with closing(psycopg.connect(address)) as connection, closing(connection.cursor("headwater_scan")) as cursor:
+        yield cursor
+
+
+_CURSORS = {"sqlite": _sqlite_cursor, "postgresql": _postgresql_cursor}
+_PLACEHOLDERS = {"sqlite": "?", "postgresql": "%s"}
+
+
+def _fetch_batch(cursor: _Cursor) -> pa.RecordBatch | None:
+    """The next batch. Garbage collection is off meanwhile: this many new objects trigger it, and it frees nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -124,7 +148,7 @@ def _fetch_batch(cursor: Any) -> Any:
             gc.enable()
 
 
-def _string_lists(texts: Sequence[str]) -> Any:
+def _string_lists(texts: Sequence[str]) -> pa.Array:
     """Lists of strings from their JSON. Where the JSON has no escapes, `","` occurs only between two strings."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -135,7 +159,7 @@ def _string_lists(texts: Sequence[str]) -> Any:
     return pc.split_pattern(inner, '","')
 
 
-def as_batch(rows: Sequence[tuple[Any, ...]]) -> Any:
+def as_batch(rows: Sequence[_Row]) -> pa.RecordBatch:
     import pyarrow as pa
 
     columns = []

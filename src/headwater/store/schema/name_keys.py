@@ -1,6 +1,6 @@
 """Keys: a fixed-length stand-in for names of any length.
 
-Parts are told apart by NUL, which no stored name can hold, so ("a", "b/c") and ("a/b", "c") never share a key.
+Parts are separated by NUL, which no stored name can contain, so ("a", "b/c") and ("a/b", "c") never share a key.
 """
 
 from __future__ import annotations

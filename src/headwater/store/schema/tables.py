@@ -2,9 +2,9 @@
 
 Three layers:
 
-* facts: ``event``, kept as received, and ``audit``, the log, append-only; beside the log what makes proofs quick and
+* facts: ``event``, stored as received, and ``audit``, the log, append-only; beside the log what makes proofs quick and
   what was signed: ``log_tile``, ``checkpoint``, ``certificate``, append-only too;
-* entities that events speak of: ``dataset``, ``job``, ``run``, with the facets that hold now;
+* entities that events name: ``dataset``, ``job``, ``run``, with the facets that hold now;
 * the graph folded from them: ``version``, ``lineage``, ``edge``, ``column_edge``. These can be rebuilt from the events.
 
 Names have no length limit, and a B-tree entry does, so every unique key is a SHA-256 of the name (``key``). Partition
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Literal
 
 from sqlalchemy import (
     BigInteger,
@@ -35,6 +35,8 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+
+from headwater.store.engine.dialect import DIALECTS
 
 OPEN = 2**63 - 1
 """The end of an interval that has not ended, in microseconds."""
@@ -59,16 +61,16 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 _decode = json.JSONDecoder().decode
 
 
-class Json(TypeDecorator[Any]):
+class Json(TypeDecorator[object]):
     """JSON as ASCII text: any JSON value survives, `\\u0000` and unpaired surrogates too, which JSONB refuses."""
 
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:
         return None if value is None else _encode(value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+    def process_result_value(self, value: str | None, dialect: Dialect) -> object:
         return None if value is None else _decode(value)
 
 
@@ -97,10 +99,13 @@ def _key() -> Column[bytes]:
     return Column("key", LargeBinary, nullable=False, unique=True)
 
 
-def _index(*columns: str, where: str, **options: Any) -> Index:
+def _index(*columns: str, where: str, postgresql_using: str | Literal[False] = False) -> Index:
     """Of the rows that are ever looked for by it; for the others each write would be in vain."""
-    condition = text(where)
-    return Index(None, *columns, sqlite_where=condition, postgresql_where=condition, **options)
+    index = Index(None, *columns, postgresql_using=postgresql_using)
+    for name, dialect in DIALECTS.items():
+        if dialect.has_partial_indexes:
+            index.dialect_kwargs[f"{name}_where"] = text(where)
+    return index
 
 
 event = Table(

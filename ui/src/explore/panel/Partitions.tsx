@@ -72,7 +72,7 @@ function PartitionLineage({ about, partition, way, at, show }: PartitionLineageP
       <QueryResult of={closureQuery} lines={2}>
         {({ nodes }) =>
           nodes.length === 0 ? (
-            <Empty>Nothing is recorded.</Empty>
+            <Empty>No lineage recorded.</Empty>
           ) : (
             <>
               <ul className="plain list">

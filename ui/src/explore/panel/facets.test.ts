@@ -18,7 +18,7 @@ const NONSENSE: Record<string, unknown>[] = [
   { dataQualityAssertions: { assertions: { length: 3 } }, storage: "s3", dataSource: { uri: 1 } },
 ];
 
-it("reads whatever is sent without a fault", () => {
+it("parses any content without an error", () => {
   for (const facets of NONSENSE) {
     expect(codeOf(facets).sql).toBeNull();
     expect(qualityOf(facets, undefined)).toMatchObject({ rows: null, columns: [], assertions: [] });
@@ -28,7 +28,7 @@ it("reads whatever is sent without a fault", () => {
   expect(coverageOf(NONSENSE[2] ?? {}).gaps).toEqual([{ operator: "a step", reason: "no reason given", columns: [] }]);
 });
 
-it("tells gaps with their reasons", () => {
+it("lists gaps with their reasons", () => {
   const facets = {
     headwater_coverage: { complete: false, gaps: [{ operator: "MapInArrow", reason: "opaque", columns: ["a", 1] }] },
   };
@@ -38,7 +38,7 @@ it("tells gaps with their reasons", () => {
   });
 });
 
-it("takes measures from the first place that tells them", () => {
+it("reads measurements from the first facet that has them", () => {
   const assertion = { assertions: [{ assertion: "unique", success: false, column: "b" }] };
   const quality = qualityOf(
     { dataQualityAssertions: assertion },

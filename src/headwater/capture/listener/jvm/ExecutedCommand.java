@@ -49,6 +49,11 @@ public final class ExecutedCommand {
     return index < 0 ? execution.analyzed() : PlanFacts.elements(execution.analyzed().children()).get(index);
   }
 
+  /** Spark's own record of the execution; statements that ran together share one. */
+  public Object queryExecution() {
+    return execution;
+  }
+
   public Object sparkSession() {
     return execution.sparkSession();
   }

@@ -29,7 +29,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric;
  * Janino, the compiler that Spark brings, compiles this file: it supports no generics and no lambdas.
  */
 public final class PlanFacts {
-  /** By class, the getters found so far: looking one up costs far more than calling it. */
+  /** By class, the getters that were looked up: looking one up costs far more than calling it. */
   private static final Map GETTERS = new ConcurrentHashMap();
   private static final Object NONE = new Object();
   private static final int MAX_ELEMENTS = 20000;
@@ -46,13 +46,13 @@ public final class PlanFacts {
   /** Every node from the root down, parents first: its class, the index of its parent in the list, and its facts. */
   public String collectFacts(Object root, int maxNodes) throws Exception {
     List nodes = new ArrayList();
-    IdentityHashMap seen = new IdentityHashMap();
+    IdentityHashMap visited = new IdentityHashMap();
     ArrayDeque open = new ArrayDeque();
     open.push(new Object[] {root, Integer.valueOf(-1)});
     while (!open.isEmpty() && nodes.size() < maxNodes) {
       Object[] next = (Object[]) open.pop();
       Object node = next[0];
-      if (node == null || seen.put(node, node) != null) {
+      if (node == null || visited.put(node, node) != null) {
         continue;
       }
       Integer index = Integer.valueOf(nodes.size());
@@ -218,12 +218,12 @@ public final class PlanFacts {
       GETTERS.put(type, getters);
     }
     String key = arguments + name;
-    Object found = getters.get(key);
-    if (found == null) {
-      found = find(type, name, arguments);
-      getters.put(key, found == null ? NONE : found);
+    Object getter = getters.get(key);
+    if (getter == null) {
+      getter = find(type, name, arguments);
+      getters.put(key, getter == null ? NONE : getter);
     }
-    return found instanceof Method ? (Method) found : null;
+    return getter instanceof Method ? (Method) getter : null;
   }
 
   private static Method find(Class type, String name, int arguments) {

@@ -1,4 +1,4 @@
-"""The bridge into Spark's JVM: small Java classes that Spark's own compiler compiles (headwater/jvm.py).
+"""The bridge into Spark's JVM: Java classes, written as headwater/jvm says.
 
 ListenerQueue.java      a Spark listener that queues what may have written data
 ExecutedCommand.java    a command that an execution ran, for Python to read

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -21,14 +21,16 @@ def compaction_summary(answer: CompactionResult) -> RenderableType:
     lines = [
         ("Days", Text(days)),
         ("Archived", Text(f"{count_of(answer.archived, 'record')} of {answer.read:,} read")),
-        ("There before", Text(f"{answer.already_there:,}")),
+        ("Already archived", Text(f"{answer.already_there:,}")),
         ("Traces", Text(f"{answer.traces:,}")),
         ("Rebuilt", Text(count_of(answer.rebuilt, "root"))),
         ("Expired", Text(count_of(answer.expired, "hot record"))),
         ("Archive", data(answer.location)),
         ("Run", Text(str(answer.run_id))),
     ]
-    return properties([line for line in lines if not (line[0] in ("There before", "Rebuilt") and _is_none(line[1]))])
+    return properties(
+        [line for line in lines if not (line[0] in ("Already archived", "Rebuilt") and _is_none(line[1]))]
+    )
 
 
 def _is_none(text: Text) -> bool:
@@ -43,9 +45,16 @@ class StreamReport:
         self._totals = dict.fromkeys(("batches", "read", "archived", "already_there", "refused", "traces"), 0)
 
     def batch(self, result: CompactionResult) -> None:
-        counts = result.document()
-        for name in self._totals:
-            self._totals[name] += 1 if name == "batches" else int(counts[name])
+        counts = {
+            "batches": 1,
+            "read": result.read,
+            "archived": result.archived,
+            "already_there": result.already_there,
+            "refused": result.refused,
+            "traces": result.traces,
+        }
+        for name, count in counts.items():
+            self._totals[name] += count
         if not self._as_json:
             console().print(Text(f"{_words(counts)}."))
 
@@ -56,8 +65,8 @@ class StreamReport:
             console().print(Text(f"{count_of(self._totals['batches'], 'batch', 'batches')}: {_words(self._totals)}."))
 
 
-def _words(counts: dict[str, Any]) -> str:
+def _words(counts: Mapping[str, int]) -> str:
     words = [f"{count_of(counts['read'], 'record')} read", f"{counts['archived']:,} archived"]
-    words += [f"{counts['already_there']:,} there before"] if counts["already_there"] else []
+    words += [f"{counts['already_there']:,} already archived"] if counts["already_there"] else []
     words += [f"{counts['refused']:,} refused, see `headwater records dead-letters`"] if counts["refused"] else []
     return ", ".join(words)

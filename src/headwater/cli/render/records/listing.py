@@ -17,8 +17,8 @@ from headwater.records.ledger import LedgerStatus
 
 def record_table(matches: Sequence[FoundRecord], limit: int) -> RenderableType:
     if not matches:
-        return Text("No record matches.")
-    rows = ResponsiveTable("Node", "Root", "Made of", "Done", "When (UTC)", "Where", "Kept", lead=0)
+        return Text("No matching records.")
+    rows = ResponsiveTable("Node", "Root", "Parents", "Action", "When (UTC)", "Location", "State", lead=0)
     for match in matches:
         record = match.record
         rows.add(
@@ -36,7 +36,7 @@ def record_table(matches: Sequence[FoundRecord], limit: int) -> RenderableType:
 def dead_letter_table(letters: Sequence[DeadLetter], limit: int) -> RenderableType:
     if not letters:
         return Text("There are no dead letters.")
-    rows = ResponsiveTable("Number", "Kind", "Given up (UTC)", "Tries", "Reason", "Message", lead=0)
+    rows = ResponsiveTable("Number", "Kind", "Failed (UTC)", "Tries", "Reason", "Message", lead=0)
     for letter in letters:
         rows.add(
             Text(str(letter.id)),

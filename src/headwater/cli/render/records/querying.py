@@ -6,7 +6,6 @@ import json
 import math
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -27,18 +26,18 @@ def query_table(answer: QueryRows, limit: int) -> RenderableType:
     return Group(table, *(more or [note(count_of(len(answer.rows), "row"))]))
 
 
-def plain_rows(answer: QueryRows) -> list[dict[str, Any]]:
+def plain_rows(answer: QueryRows) -> list[dict[str, object]]:
     return [dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows]
 
 
-def _cell_text(value: Any) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="milliseconds")[:23]
     plain = _plain(value)
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, bytes | bytearray | memoryview):

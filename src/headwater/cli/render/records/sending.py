@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.text import Text
 
 from headwater.cli.events import STDIN
@@ -17,12 +15,12 @@ class SendingReport(ReadingBar):
     """Prints refusals to stderr as they come; with ``as_json`` one document at the end instead."""
 
     def __init__(self, size: int | None, as_json: bool) -> None:
-        super().__init__("Taking records in", size)
+        super().__init__("Sending records", size)
         self.refusals = 0
         self._count = 0
         self._as_json = as_json
         self._taken: list[str] = []
-        self._refused: list[dict[str, Any]] = []
+        self._refused: list[dict[str, object]] = []
 
     def taken(self, file: str, line: int, record: AcceptedRecord) -> None:
         self._count += 1
@@ -41,4 +39,4 @@ class SendingReport(ReadingBar):
         if self._as_json:
             print_json({"taken": self._count, "node_ids": self._taken, "refused": self._refused})
         else:
-            console().print(Text(f"{count_of(self._count, 'record')} taken, {self.refusals:,} refused."))
+            console().print(Text(f"{count_of(self._count, 'record')} accepted, {self.refusals:,} refused."))

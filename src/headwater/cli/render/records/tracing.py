@@ -80,7 +80,7 @@ class _RootTree:
         pieces: list[Text] = [data(record.action_taken, "bold"), note(moment(record.recorded_at))]
         pieces.append(data(record.storage_location, "dim"))
         if len(record.parent_ids) > 1:
-            pieces.append(note(f"made of {len(record.parent_ids):,}"))
+            pieces.append(note(f"{len(record.parent_ids):,} parents"))
         if record.node_id in self._on_cycle:
             pieces.append(Text("on a cycle", style="yellow"))
         if record.node_id in self._conflicted:
@@ -89,16 +89,16 @@ class _RootTree:
         return join(pieces, "  ")
 
     def _list(self, rows: list[tuple[int, Text, str]]) -> RenderableType:
-        listed = ResponsiveTable("Node", "Made of", "Done", "When (UTC)", "Where", lead=0)
-        once: set[str] = set()
+        listed = ResponsiveTable("Node", "Parents", "Action", "When (UTC)", "Location", lead=0)
+        listed_names: set[str] = set()
         for _, _, name in rows:
             record = self._records.get(name)
-            if record is None or name in once:
+            if record is None or name in listed_names:
                 continue
-            once.add(name)
-            made_of = join([data(parent) for parent in record.parent_ids])
+            listed_names.add(name)
+            parents = join([data(parent) for parent in record.parent_ids])
             cells = data(record.action_taken), Text(moment(record.recorded_at)), data(record.storage_location)
-            listed.add(data(name, "cyan"), made_of, *cells)
+            listed.add(data(name, "cyan"), parents, *cells)
         return Group(self._top(), Text(), listed)
 
 

@@ -6,7 +6,7 @@ What its producer states counts only if it says "no".
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headwater.formats.openlineage.claims.reading import first_names, joined_name, mappings
 from headwater.proof.canonical import canonical_scalar, canonical_text
@@ -16,15 +16,15 @@ _UNBALANCED = "rows of the sources are not all accounted for, once each"
 
 
 class BalanceVerdict(NamedTuple):
-    """``holds`` is None if the ledger does not tell; ``in_number``: the counts are known, but not what became of every
-    row."""
+    """``holds`` is None if the ledger does not decide it. ``in_number``: the counts balance, but the outcome of each
+    single row is not known."""
 
     holds: bool | None
     detail: str | None = None
     in_number: bool = False
 
 
-def ledger_balance(ledger: Mapping[str, Any]) -> BalanceVerdict:
+def ledger_balance(ledger: Mapping[str, object]) -> BalanceVerdict:
     parts = [ledger, *mappings(ledger.get("outputs"))]
     accounts = [account for part in parts for account in _accounts(part)]
     answers = [(name, _adds_up(counts)) for name, counts in accounts]
@@ -48,7 +48,7 @@ def ledger_balance(ledger: Mapping[str, Any]) -> BalanceVerdict:
     return BalanceVerdict(True)
 
 
-def _accounts(ledger: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _accounts(ledger: Mapping[str, object]) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Of each source, and the sum over all sources if the ledger has one."""
     sources = ledger.get("sources")
     if isinstance(sources, Mapping):
@@ -61,9 +61,10 @@ def _accounts(ledger: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
         yield "all sources", {key: value for key, value in ledger.items() if key != "exact"}
 
 
-def _adds_up(account: Mapping[str, Any]) -> bool | None:
-    counts = [account.get("inputRecordCount"), *(account.get(end, 0) for end in _ENDS)]
-    if any(isinstance(count, bool) or not isinstance(count, int) for count in counts):
+def _adds_up(account: Mapping[str, object]) -> bool | None:
+    stated = [account.get("inputRecordCount"), *(account.get(end, 0) for end in _ENDS)]
+    counts = [count for count in stated if isinstance(count, int) and not isinstance(count, bool)]
+    if len(counts) < len(stated):
         return None
     entered, *ends = counts
     return account.get("balanced") is not False and min(counts) >= 0 and entered == sum(ends)

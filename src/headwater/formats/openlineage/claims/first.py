@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from headwater.formats.openlineage.claims.reading import Judgement, first_names, joined_name, lossy_casts, mappings
 from headwater.formats.openlineage.facet_names import EXPECTATIONS_FACET, GRAIN_FACET, LEDGER_FACET, TYPES_FACET
@@ -28,18 +27,18 @@ def _invariants(facets: Facets) -> Iterator[Invariant]:
             yield _expectation(expectation)
 
 
-def _claims_nothing(ledger: Mapping[str, Any]) -> bool:
+def _claims_nothing(ledger: Mapping[str, object]) -> bool:
     """A ledger that states that not all rows were followed, and so not whether they balance."""
     return ledger.get("exact") is False and "balanced" not in ledger
 
 
-def _balance(ledger: Mapping[str, Any]) -> Invariant:
+def _balance(ledger: Mapping[str, object]) -> Invariant:
     holds = ledger.get("balanced") is True
     detail = None if holds else "rows of the sources are not all accounted for, once each"
     return Invariant("balance", holds, detail, breach=None if holds else Breach.CRITICAL)
 
 
-def _grain(grain: Mapping[str, Any]) -> Invariant:
+def _grain(grain: Mapping[str, object]) -> Invariant:
     validations = mappings(grain.get("validations"))
     failed = [
         joined_name(validation, "node", "name") for validation in validations if validation.get("holds") is not True
@@ -48,7 +47,7 @@ def _grain(grain: Mapping[str, Any]) -> Invariant:
     return Invariant("grain", not failed, detail, breach=Breach.MATERIAL if failed else None)
 
 
-def _expectation(expectation: Mapping[str, Any]) -> Invariant:
+def _expectation(expectation: Mapping[str, object]) -> Invariant:
     holds = expectation.get("holds") is True
     observed = canonical_scalar(expectation.get("observed"))
     materiality = str(expectation.get("materiality")).upper()

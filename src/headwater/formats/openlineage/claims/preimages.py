@@ -1,4 +1,4 @@
-"""The documents and texts that the hashes of a manifest are of, if they stand beside them.
+"""Recomputes the hashes of a manifest from the documents and texts that it has beside them.
 
 A document is hashed in its canonical form. A text is what was hashed, character by character, so that nothing is lost
 that an event cannot carry, such as an empty value.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
 
 from headwater.proof.canonical import DIGESTS, canonical_text, digest_of
 
@@ -16,8 +15,8 @@ PREIMAGES = {"configHash": "config", "codeHash": "code", "designHash": "design"}
 """By the name of a hash, the member that was hashed."""
 
 
-def wrong_hashes(manifest: Mapping[str, Any]) -> list[str] | None:
-    """The hashes that do not match what stands beside them; None if nothing stands there that could be hashed again."""
+def wrong_hashes(manifest: Mapping[str, object]) -> list[str] | None:
+    """The hashes that do not match the documents beside them; None if the manifest has no such document."""
     answers = {name: matches_hash(manifest.get(name), manifest.get(member)) for name, member in PREIMAGES.items()}
     designs = manifest.get("designs")  # of a run with several writes, whose designs are hashed together
     if isinstance(designs, Mapping):
@@ -29,7 +28,7 @@ def wrong_hashes(manifest: Mapping[str, Any]) -> list[str] | None:
     return [name for name, answer in answers.items() if answer is False]
 
 
-def matches_hash(digest: Any, hashed: Any) -> bool | None:
+def matches_hash(digest: object, hashed: object) -> bool | None:
     """None if there is nothing to hash, or the hash has an unknown algorithm."""
     if hashed is None or not isinstance(digest, str) or digest.partition(":")[0] not in DIGESTS:
         return None

@@ -1,9 +1,9 @@
-"""Reads the evidence facets, whatever a producer may have written into them."""
+"""Reads evidence facets, of which nothing but JSON is guaranteed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headwater.model.certificates import Invariant, Undecided
 from headwater.model.runs import Facets
@@ -20,11 +20,11 @@ class Judgement(NamedTuple):
 Rules = Callable[[Facets], Judgement]
 
 
-def mappings(value: Any) -> list[Mapping[str, Any]]:
+def mappings(value: object) -> list[Mapping[str, object]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
-def joined_name(value: Mapping[str, Any], *keys: str) -> str:
+def joined_name(value: Mapping[str, object], *keys: str) -> str:
     return ".".join(canonical_text(str(value[key])) for key in keys if key in value) or "unnamed"
 
 
@@ -32,7 +32,7 @@ def first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_MAX_NAMES]) + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
 
 
-def lossy_casts(types: Mapping[str, Any]) -> str | None:
+def lossy_casts(types: Mapping[str, object]) -> str | None:
     lossy = [
         joined_name(report, "node", "column", "name")
         for report in mappings(types.get("morphismReports"))

@@ -1,14 +1,14 @@
 """Version 2: what can be computed from the event is computed, not copied; what is unknown is undecided.
 
-A ledger balances by its counts, an expectation holds by its bounds, a hash is right if what was hashed stands beside it
-and matches. If the grain or types of a run were only partly read, they are not called sound.
+A ledger balances by its counts, an expectation holds by its bounds, a hash is verified with the document beside it. If
+the grain or the types of a run were only read in part, they are undecided.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypeGuard
 
 from headwater.formats.openlineage.claims.balance import ledger_balance
 from headwater.formats.openlineage.claims.preimages import wrong_hashes
@@ -49,7 +49,7 @@ def _judgements(facets: Facets) -> Iterator[Invariant | Undecided]:
             yield _expectation(expectation)
 
 
-def _manifest(manifest: Mapping[str, Any]) -> Iterator[Invariant]:
+def _manifest(manifest: Mapping[str, object]) -> Iterator[Invariant]:
     wrong = wrong_hashes(manifest)
     if wrong:
         verb = "is" if len(wrong) == 1 else "are"
@@ -60,14 +60,14 @@ def _manifest(manifest: Mapping[str, Any]) -> Iterator[Invariant]:
         yield Invariant("manifest", True)
 
 
-def _balance(ledger: Mapping[str, Any]) -> Invariant | Undecided:
+def _balance(ledger: Mapping[str, object]) -> Invariant | Undecided:
     holds, detail, _ = ledger_balance(ledger)
     if holds is None:
         return Undecided("balance", detail)
     return Invariant("balance", holds, detail, breach=None if holds else Breach.CRITICAL)
 
 
-def _grain(grain: Mapping[str, Any]) -> Invariant | Undecided:
+def _grain(grain: Mapping[str, object]) -> Invariant | Undecided:
     validations, undecided = mappings(grain.get("validations")), mappings(grain.get("undecided"))
     failed = [
         joined_name(validation, "node", "name") for validation in validations if validation.get("holds") is not True
@@ -80,12 +80,12 @@ def _grain(grain: Mapping[str, Any]) -> Invariant | Undecided:
         return Invariant("grain", False, detail, breach=Breach.MATERIAL)
     if grain.get("complete") is False or (undecided and not validations):
         return Undecided("grain", detail)
-    if not validations and grain.get("complete") is not True:  # that nothing was found says little by itself
+    if not validations and grain.get("complete") is not True:  # an empty list alone proves nothing
         return Undecided("grain", "nothing was checked")
     return Invariant("grain", True, detail)
 
 
-def _types(types: Mapping[str, Any]) -> Invariant | Undecided:
+def _types(types: Mapping[str, object]) -> Invariant | Undecided:
     """A lossy cast may be intended: it is reported, and is no breach."""
     lossy = lossy_casts(types)
     if types.get("complete") is False:
@@ -93,7 +93,7 @@ def _types(types: Mapping[str, Any]) -> Invariant | Undecided:
     return Invariant("types", True, lossy)
 
 
-def _expectation(expectation: Mapping[str, Any]) -> Invariant | Undecided:
+def _expectation(expectation: Mapping[str, object]) -> Invariant | Undecided:
     name, observed = joined_name(expectation, "name"), expectation.get("observed")
     holds = _within(observed, expectation)
     if expectation.get("holds") is False:
@@ -108,17 +108,18 @@ def _expectation(expectation: Mapping[str, Any]) -> Invariant | Undecided:
     return Invariant(name, holds, detail, threshold, None if holds else breach)
 
 
-def _within(observed: Any, expectation: Mapping[str, Any]) -> bool | None:
-    """None if there is no comparable bound. What was not measured is within no bounds."""
-    bounds = [(side, expectation[side]) for side in ("atLeast", "atMost") if expectation.get(side) is not None]
-    if not bounds or not all(_is_number(bound) for _, bound in bounds):
+def _within(observed: object, expectation: Mapping[str, object]) -> bool | None:
+    """None if there is no comparable bound. A value that was not measured is not within any bounds."""
+    stated = [(side, expectation[side]) for side in ("atLeast", "atMost") if expectation.get(side) is not None]
+    bounds = [(side, bound) for side, bound in stated if _is_number(bound)]
+    if not bounds or len(bounds) < len(stated):
         return None
     if not _is_number(observed):
         return False
     return all(observed >= bound if side == "atLeast" else observed <= bound for side, bound in bounds)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)

@@ -21,9 +21,9 @@ public final class FileListing {
 
   /** Adds the files of `PartitionDirectory` objects, or of others that have `files`. */
   public void addAll(Object directories) {
-    List all = Reflection.elements(directories);
+    List all = Trees.list(directories);
     for (int i = 0; i < all.size(); i++) {
-      List files = Reflection.elements(Reflection.call(all.get(i), "files"));
+      List files = Trees.list(Reflection.call(all.get(i), "files"));
       for (int j = 0; j < files.size(); j++) {
         add(files.get(j));
       }

@@ -59,8 +59,8 @@ public final class FileStatuses {
     FileListing listing = new FileListing();
     long until = System.currentTimeMillis() + milliseconds.longValue();
     RemoteIterator statuses = path.getFileSystem(conf).listFiles(path, true);
-    for (int seen = 0; statuses.hasNext(); seen++) {
-      if (seen >= maxFiles.intValue() || System.currentTimeMillis() > until) {
+    for (int count = 0; statuses.hasNext(); count++) {
+      if (count >= maxFiles.intValue() || System.currentTimeMillis() > until) {
         return null;
       }
       LocatedFileStatus file = (LocatedFileStatus) statuses.next();

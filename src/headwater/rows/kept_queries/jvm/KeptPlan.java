@@ -22,13 +22,16 @@ public final class KeptPlan {
   private final int maxNodes;
   private final int maxBytes;
   private final int maxRows;
+  private QueryContext context;
   private LogicalPlan query;
   private List leaves = new ArrayList();
   private List inside = new ArrayList();
   private PlanStream stream;
   private String problem;
 
-  public KeptPlan(Object command, Integer maxNodes, Integer maxBytes, Integer maxRows) throws Exception {
+  /** ``context``: the QueryContext of the query's execution; with null, the plan stays as it was written. */
+  public KeptPlan(Object command, Object context, Integer maxNodes, Integer maxBytes, Integer maxRows)
+      throws Exception {
     this.maxNodes = maxNodes.intValue();
     this.maxBytes = maxBytes.intValue();
     this.maxRows = maxRows.intValue();
@@ -37,6 +40,7 @@ public final class KeptPlan {
       problem = "the command " + command.getClass().getSimpleName() + " does not show the query that it writes";
       return;
     }
+    this.context = (QueryContext) context;
     DeepStack.run(new BuildTask(this), STACK);
   }
 
@@ -56,15 +60,16 @@ public final class KeptPlan {
       description.put("text", text());
       description.put("columns", columns());
       description.put("inside", inside);
+      description.put("time", context == null ? null : context.time());
     }
     return new ObjectMapper().writeValueAsString(description);
   }
 
   private List columns() {
     List names = new ArrayList();
-    scala.collection.Iterator iterator = query.output().iterator();
-    while (iterator.hasNext()) {
-      names.add(((Attribute) iterator.next()).name());
+    List output = Trees.list(query.output());
+    for (int i = 0; i < output.size(); i++) {
+      names.add(((Attribute) output.get(i)).name());
     }
     return names;
   }
@@ -95,6 +100,9 @@ public final class KeptPlan {
         return;
       }
       LogicalPlan planWithoutViews = PlanLeaves.withoutViews(query);
+      if (context != null) {
+        planWithoutViews = context.fix(planWithoutViews);
+      }
       leaves = PlanLeaves.leaves(planWithoutViews);
       for (int i = 0; i < leaves.size(); i++) {
         inside.add(Boolean.valueOf(isStoredInPlan(leaves.get(i))));
@@ -144,13 +152,10 @@ public final class KeptPlan {
 
   private static int count(LogicalPlan plan) {
     int nodes = 1;
-    scala.collection.Iterator below = plan.children().iterator();
-    while (below.hasNext()) {
-      nodes += count((LogicalPlan) below.next());
-    }
-    scala.collection.Iterator subqueries = plan.subqueries().iterator();
-    while (subqueries.hasNext()) {
-      nodes += count((LogicalPlan) subqueries.next());
+    List below = Trees.list(plan.children());
+    below.addAll(Trees.list(plan.subqueries()));
+    for (int i = 0; i < below.size(); i++) {
+      nodes += count((LogicalPlan) below.get(i));
     }
     return nodes;
   }

@@ -1,6 +1,7 @@
 package headwater;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -25,13 +26,8 @@ public final class PlanClasses {
     "CallMethodViaReflection", "TryReflect", "FromAvro", "ToAvro", "SchemaOfAvro", "FromProtobuf", "ToProtobuf",
     "XmlToStructs", "SchemaOfXml"});
 
-  private static final Set OPERATORS = names(CATALYST + "plans.logical.", new String[] {
-    "Aggregate", "AsOfJoin", "CTERelationDef", "CTERelationRef", "CollectMetrics", "Deduplicate", "Distinct", "Except",
-    "Expand", "Filter", "FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapGroupsInArrow",
-    "FlatMapGroupsInPandas", "Generate", "GlobalLimit", "Intersect", "Join", "LateralJoin", "LocalLimit",
-    "LocalRelation", "MapInArrow", "MapInPandas", "Offset", "OneRowRelation", "Pivot", "Project", "PythonMapInArrow",
-    "Range", "RebalancePartitions", "Repartition", "RepartitionByExpression", "ResolvedHint", "Sample", "Sort",
-    "SubqueryAlias", "Tail", "Transpose", "Union", "UnionLoop", "UnionLoopRef", "Unpivot", "Window", "WithCTE"});
+  /** The operators that the table of headwater/plan/operator_traits.py calls storable. */
+  private static final Set OPERATORS = names(CATALYST + "plans.logical.", "@STORABLE_OPERATORS@".split(" "));
 
   private static final Set OTHER_EXPRESSIONS = names(EXPRESSIONS, new String[] {
     "Add", "Alias", "And", "ArrayTransform", "AtLeastNNonNulls", "AttributeReference", "BitwiseAnd", "BitwiseNot",
@@ -97,9 +93,9 @@ public final class PlanClasses {
 
   private static Set builtIn() {
     Set classNames = new HashSet();
-    scala.collection.Iterator iterator = FunctionRegistry$.MODULE$.builtin().listFunction().iterator();
-    while (iterator.hasNext()) {
-      scala.Option info = FunctionRegistry$.MODULE$.builtin().lookupFunction((FunctionIdentifier) iterator.next());
+    List functions = Trees.list(FunctionRegistry$.MODULE$.builtin().listFunction());
+    for (int i = 0; i < functions.size(); i++) {
+      scala.Option info = FunctionRegistry$.MODULE$.builtin().lookupFunction((FunctionIdentifier) functions.get(i));
       String name = info.isDefined() ? ((ExpressionInfo) info.get()).getClassName() : "";
       if (name.startsWith(EXPRESSIONS)) { // some are registered by a builder, named after its expression
         classNames.add(name.replaceAll("(Expression)?Builder$", ""));
@@ -121,7 +117,8 @@ public final class PlanClasses {
       "plans.logical.BROADCAST$", "plans.logical.HintInfo", "plans.logical.JoinHint",
       "plans.logical.JoinStrategyHint", "plans.logical.NO_BROADCAST_AND_REPLICATION$",
       "plans.logical.NO_BROADCAST_HASH$", "plans.logical.PREFER_SHUFFLE_HASH$", "plans.logical.SHUFFLE_HASH$",
-      "plans.logical.SHUFFLE_MERGE$", "plans.logical.SHUFFLE_REPLICATE_NL$"});
+      "plans.logical.SHUFFLE_MERGE$", "plans.logical.SHUFFLE_REPLICATE_NL$", "plans.logical.SampleMethod",
+      "plans.logical.SampleMethod$Bernoulli$", "plans.logical.SampleMethod$System$"});
     classNames.addAll(names("org.apache.spark.sql.types.", new String[] {
       "FixedLength", "MaxLength", "Metadata", "Metadata$", "NoConstraint$", "StringConstraint", "StructField"}));
     return classNames;

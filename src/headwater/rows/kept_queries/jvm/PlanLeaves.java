@@ -17,7 +17,7 @@ import org.apache.spark.sql.catalyst.plans.logical.View;
 
 /**
  * The leaves of a plan, in a fixed order: below an operator from left to right, then those of its subqueries. A
- * reference to a common table expression is not a leaf.
+ * reference to a common table expression, or to the step before of a recursive one, is not a leaf.
  */
 public final class PlanLeaves {
   private PlanLeaves() {}
@@ -77,7 +77,8 @@ public final class PlanLeaves {
       if (node instanceof View && !readOnly) {
         return ((View) node).child();
       }
-      if (!(node instanceof LeafNode) || node instanceof CTERelationRef) {
+      boolean isReference = node instanceof CTERelationRef || node.getClass().getSimpleName().equals("UnionLoopRef");
+      if (!(node instanceof LeafNode) || isReference) {
         return node;
       }
       leaves.add(node);
@@ -94,16 +95,16 @@ public final class PlanLeaves {
   public static LogicalPlan withNames(LogicalPlan read, LogicalPlan leaf) {
     LogicalPlan source = withMetadata(read, leaf);
     Map columnsByName = new HashMap();
-    scala.collection.Iterator columns = source.output().iterator();
-    while (columns.hasNext()) {
-      Attribute column = (Attribute) columns.next();
+    List sourceColumns = Trees.list(source.output());
+    for (int i = 0; i < sourceColumns.size(); i++) {
+      Attribute column = (Attribute) sourceColumns.get(i);
       columnsByName.put(column.name(), column);
     }
-    scala.collection.immutable.List nothing = (scala.collection.immutable.List) scala.collection.immutable.Nil$.MODULE$;
+    scala.collection.immutable.List nothing = Trees.seq(new ArrayList());
     List columnsInOrder = new ArrayList();
-    scala.collection.Iterator iterator = leaf.output().iterator();
-    while (iterator.hasNext()) {
-      Attribute column = (Attribute) iterator.next();
+    List leafColumns = Trees.list(leaf.output());
+    for (int i = 0; i < leafColumns.size(); i++) {
+      Attribute column = (Attribute) leafColumns.get(i);
       Attribute sourceColumn = (Attribute) columnsByName.get(column.name());
       if (sourceColumn == null) {
         throw new IllegalStateException("the column " + column.name() + " is not there");
@@ -115,23 +116,19 @@ public final class PlanLeaves {
       columnsInOrder.add(new Alias(sourceColumn, column.name(), column.exprId(), column.qualifier(),
           new scala.Some(column.metadata()), nothing));
     }
-    scala.collection.immutable.List list = nothing;
-    for (int i = columnsInOrder.size() - 1; i >= 0; i--) {
-      list = list.$colon$colon(columnsInOrder.get(i));
-    }
-    return new Project(list, source);
+    return new Project(Trees.seq(columnsInOrder), source);
   }
 
   /** The scan with hidden columns (`_metadata`) exposed, if the leaf exposed one. */
   private static LogicalPlan withMetadata(LogicalPlan read, LogicalPlan leaf) {
-    scala.collection.Iterator iterator = leaf.output().iterator();
-    while (iterator.hasNext()) {
-      if (((Attribute) iterator.next()).metadata().contains("__metadata_col")) {
+    List columns = Trees.list(leaf.output());
+    for (int i = 0; i < columns.size(); i++) {
+      if (((Attribute) columns.get(i)).metadata().contains("__metadata_col")) {
         LeafRule rule = new LeafRule(null, true);
         read.transformUpWithSubqueries(rule);
         List exposed = new ArrayList();
-        for (int i = 0; i < rule.leaves.size(); i++) {
-          LogicalPlan below = (LogicalPlan) rule.leaves.get(i);
+        for (int j = 0; j < rule.leaves.size(); j++) {
+          LogicalPlan below = (LogicalPlan) rule.leaves.get(j);
           exposed.add(below instanceof org.apache.spark.sql.catalyst.plans.logical.ExposesMetadataColumns
               ? ((org.apache.spark.sql.catalyst.plans.logical.ExposesMetadataColumns) below).withMetadataColumns()
               : below);

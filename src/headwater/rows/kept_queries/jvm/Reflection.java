@@ -1,10 +1,6 @@
 package headwater;
 
 import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collection;
-import java.util.List;
 
 /** Access to members that differ between versions of Spark, or between sources. */
 public final class Reflection {
@@ -24,23 +20,5 @@ public final class Reflection {
       }
     }
     return null;
-  }
-
-  /** The elements of an array, a Java or a Scala collection. */
-  public static List elements(Object collection) {
-    if (collection instanceof Object[]) {
-      return Arrays.asList((Object[]) collection);
-    }
-    List all = new ArrayList();
-    if (collection instanceof Collection) {
-      all.addAll((Collection) collection);
-    } else if (collection != null) {
-      scala.collection.Iterator iterator = collection instanceof scala.collection.Iterator
-          ? (scala.collection.Iterator) collection : ((scala.collection.Iterable) collection).iterator();
-      while (iterator.hasNext()) {
-        all.add(iterator.next());
-      }
-    }
-    return all;
   }
 }

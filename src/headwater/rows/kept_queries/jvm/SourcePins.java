@@ -208,7 +208,7 @@ public final class SourcePins {
   }
 
   private void collectAll(Object plans, Set seen) {
-    List all = Reflection.elements(plans);
+    List all = Trees.list(plans);
     for (int i = 0; i < all.size(); i++) {
       collect(all.get(i), seen);
     }
@@ -216,9 +216,9 @@ public final class SourcePins {
 
   private static Set ids(scala.collection.Seq output) {
     Set ids = new java.util.LinkedHashSet();
-    scala.collection.Iterator iterator = output.iterator();
-    while (iterator.hasNext()) {
-      ids.add(Long.valueOf(((Attribute) iterator.next()).exprId().id()));
+    List columns = Trees.list(output);
+    for (int i = 0; i < columns.size(); i++) {
+      ids.add(Long.valueOf(((Attribute) columns.get(i)).exprId().id()));
     }
     return ids;
   }

@@ -1,14 +1,12 @@
-"""Java classes that serialize query plans and read them again (headwater/jvm.py).
+"""Java classes that serialize query plans and read them again.
 
-They are compiled by Janino, the compiler that Spark brings along. It knows no generics and no lambdas, so the sources
-have none. `Part` is written into stored plans by its name and fields: neither may change.
+They are written as headwater/jvm says. `Part` is written into stored plans by its name and fields: neither may change.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, JavaObject, shared_classes
+from headwater.plan.operator_traits import operators_with
 
 _NAMES = (
     "PlanClasses",
@@ -17,10 +15,12 @@ _NAMES = (
     "PlanStream",
     "DeepStack",
     "PlanLeaves",
+    "Reflection",
     "WrittenQuery",
+    "Reflection",
+    "QueryContext",
     "KeptPlan",
     "RestoredPlan",
-    "Reflection",
     "FileListing",
     "SourcePins",
     "FileStatuses",
@@ -28,5 +28,6 @@ _NAMES = (
 )
 
 
-def plan_classes(gateway: Any) -> JavaClasses:
-    return JavaClasses(gateway, __package__, _NAMES)
+def plan_classes(gateway: JavaObject) -> JavaClasses:
+    storable = " ".join(sorted(operators_with(lambda traits: traits.storable)))
+    return JavaClasses(gateway, __package__, _NAMES, shared_classes(gateway), {"STORABLE_OPERATORS": storable})

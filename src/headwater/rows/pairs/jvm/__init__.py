@@ -1,18 +1,12 @@
-"""Java classes that write pair tables (headwater/jvm.py).
-
-They are compiled by Janino, the compiler that Spark brings along. It knows no generics and no lambdas, so the sources
-have none.
-"""
+"""Java classes that write pair tables, written as headwater/jvm says."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, JavaObject
 from headwater.rows.provenance import block_classes
 
 _NAMES = ("NumericIds", "ParquetFolder", "PathNumbers")
 
 
-def pair_classes(gateway: Any) -> JavaClasses:
+def pair_classes(gateway: JavaObject) -> JavaClasses:
     return JavaClasses(gateway, __package__, _NAMES, above=block_classes(gateway))

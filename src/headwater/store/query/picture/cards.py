@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
 from headwater.formats.openlineage.describe import schema_fields
 from headwater.formats.openlineage.visibility import visible_facets
@@ -19,6 +18,8 @@ from headwater.store.query.catalog import other_names, schema_fields_of
 from headwater.store.query.closure import endpoint_of
 from headwater.store.query.counts import stated_complete
 from headwater.store.query.final_events import final_events
+from headwater.store.query.json_members import object_at, objects_in
+from headwater.store.schema.stored_rows import StoredDataset
 from headwater.store.schema.tables import from_micros
 
 MOST_FIELDS = 20_000
@@ -49,7 +50,7 @@ def cards(
     }
 
 
-Names = Mapping[int, list[Row[Any]]]
+Names = Mapping[int, list[StoredDataset]]
 """By the dataset: its rows, one for each name, its own first."""
 
 
@@ -63,7 +64,7 @@ def _names(view: View, ids: Collection[int]) -> Names:
 
 def _card(
     view: View,
-    same: list[Row[Any]],
+    same: list[StoredDataset],
     room: int,
     upstreams: int,
     downstreams: int,
@@ -89,7 +90,7 @@ def _card(
     )
 
 
-def _visible_names(view: View, same: Iterable[Row[Any]]) -> list[Row[Any]]:
+def _visible_names(view: View, same: Iterable[StoredDataset]) -> list[StoredDataset]:
     return [one for one in same if view.sees(one.namespace)]
 
 
@@ -126,7 +127,7 @@ def _rows_written(view: View, names: Names, as_of: int | None) -> dict[int, int]
     written = {
         (number, output["namespace"], output["name"]): output
         for number, said in final_events(view, set(wrote.values()), _STATISTICS)
-        for output in said.get("outputs") or ()
+        for output in objects_in(said, "outputs")
     }
     found: dict[int, int] = {}
     for number, writer in wrote.items():
@@ -153,8 +154,6 @@ def _last_writers(view: View, ids: Collection[int], as_of: int | None) -> dict[i
     return {row.id: row.run for row in rows if row.run is not None}
 
 
-def _row_count(output: Mapping[str, Any]) -> int | None:
-    facets = output.get("outputFacets")
-    told = facets.get(_STATISTICS) if isinstance(facets, Mapping) else None
-    count = told.get("rowCount") if isinstance(told, Mapping) else None
+def _row_count(output: Mapping[str, object]) -> int | None:
+    count = object_at(output, "outputFacets", _STATISTICS).get("rowCount")
     return count if isinstance(count, int) and not isinstance(count, bool) else None

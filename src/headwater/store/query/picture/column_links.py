@@ -4,9 +4,9 @@ between several datasets, all at once."""
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import func, select
 
 from headwater.formats.openlineage.flows import edge_type
 from headwater.model.answers import Direction, Grain
@@ -18,6 +18,7 @@ from headwater.store.query.closure import endpoint_of
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.picture.subgraph import names_of
 from headwater.store.query.traverse import ends, holding
+from headwater.store.schema.stored_rows import StoredDataset
 
 KINDS = (int, str, str, str, str, str, str, str, str, int)
 """Of what a position is made: into or out of, the dataset's own column, the other's name and column, the job, how, and
@@ -33,7 +34,30 @@ class Placed(NamedTuple):
     position: Position
 
 
-def column_links(view: View, owner: Row[Any], *, as_of: int | None, after: Position | None, limit: int) -> list[Placed]:
+class _LinkRow(Protocol):
+    job_namespace: str
+    job_name: str | None
+    dependency: str
+    subtype: str | None
+    masking: int
+    logic: str | None
+
+
+class _PlacedRow(_LinkRow, Protocol):
+    """An edge of one dataset, whose first columns are its place in the list."""
+
+    namespace: str
+    name: str
+    is_job: int
+    own_column: str | None
+    other_column: str | None
+
+    def __getitem__(self, places: slice) -> Position: ...
+
+
+def column_links(
+    view: View, owner: StoredDataset, *, as_of: int | None, after: Position | None, limit: int
+) -> list[Placed]:
     found: list[Placed] = []
     for side, direction in enumerate(_SIDES):
         if after is not None and side < after[0]:
@@ -53,7 +77,7 @@ def _rows(
     as_of: int | None,
     passed: Position | None,
     limit: int,
-) -> list[Row[Any]]:
+) -> list[_PlacedRow]:
     dataset, job, column_edge, label = view.tables.dataset, view.tables.job, view.tables.column_edge, view.tables.label
     near, far = ends(view.tables, Grain.COLUMN, direction)
     mine, theirs = label.alias(), label.alias()
@@ -137,14 +161,14 @@ def links_between(view: View, ids: Collection[int], *, as_of: int | None) -> tup
     return tuple(sorted(links, key=_order))
 
 
-def _order(link: ColumnLink) -> tuple[Any, ...]:
+def _order(link: ColumnLink) -> tuple[object, ...]:
     ends = ((link.downstream, link.downstream_column), (link.upstream, link.upstream_column))
     named = ((end.namespace, end.name, isinstance(end, Job), column or "") for end, column in ends)
     by = ("", "") if link.job is None else (link.job.namespace, link.job.name)
     return *named, by, link.dependency, link.type or "", link.logic or "", link.masking
 
 
-def _link(row: Row[Any], owner: Row[Any], direction: Direction) -> ColumnLink:
+def _link(row: _PlacedRow, owner: StoredDataset, direction: Direction) -> ColumnLink:
     own = endpoint_of(owner.namespace, owner.name, owner.is_job), row.own_column
     other = endpoint_of(row.namespace, row.name, row.is_job), row.other_column
     return _column_link(row, other, own) if direction is Direction.UPSTREAM else _column_link(row, own, other)
@@ -153,7 +177,7 @@ def _link(row: Row[Any], owner: Row[Any], direction: Direction) -> ColumnLink:
 _End = tuple[Endpoint, str | None]
 
 
-def _column_link(row: Row[Any], upstream: _End, downstream: _End) -> ColumnLink:
+def _column_link(row: _LinkRow, upstream: _End, downstream: _End) -> ColumnLink:
     dependency = Dependency(row.dependency)
     return ColumnLink(
         *upstream,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Protocol
 
-from sqlalchemy import ColumnElement, Row, exists, or_, select
+from sqlalchemy import ColumnElement, exists, or_, select
 
 from headwater.model.picture import EstateMap, MappedDataset
 from headwater.model.runs import RunState
 from headwater.store.access.view import View, VisibleTables
 from headwater.store.query.lookup import is_known
 from headwater.store.query.traverse import holding, hubs_between, is_hub
+from headwater.store.schema.stored_rows import StoredName
 from headwater.store.schema.tables import from_micros
 
 MOST_DATASETS = 20_000
@@ -22,7 +23,7 @@ and what was last written long ago is not what a map is looked at for."""
 
 
 def estate_map(view: View, *, namespace: str | None = None, as_of: int | None = None) -> EstateMap:
-    """The first datasets by name, and the edges between them; of one ``namespace``, where told."""
+    """The first datasets by name, and the edges between them; optionally of one ``namespace``."""
     found = _datasets(view, namespace, as_of)
     rows = found[:MOST_DATASETS]
     place = {row.id: number for number, row in enumerate(rows)}
@@ -39,7 +40,11 @@ def estate_map(view: View, *, namespace: str | None = None, as_of: int | None = 
     )
 
 
-def _datasets(view: View, namespace: str | None, as_of: int | None) -> list[Row[Any]]:
+class _NamedRow(StoredName, Protocol):
+    kind: str
+
+
+def _datasets(view: View, namespace: str | None, as_of: int | None) -> list[_NamedRow]:
     dataset = view.tables.dataset
     query = select(dataset.c.id, dataset.c.namespace, dataset.c.name, dataset.c.kind).where(
         dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(view.tables)
@@ -52,7 +57,7 @@ def _datasets(view: View, namespace: str | None, as_of: int | None) -> list[Row[
 
 
 def was_known(tables: VisibleTables, as_of: int) -> ColumnElement[bool]:
-    """Of a dataset: by then somebody had spoken of it, under whichever name, or something flowed."""
+    """Whether an event had mentioned the dataset by then, under any name, or data had flowed."""
     dataset, edge, name = tables.dataset, tables.edge, tables.dataset_name.alias()
     spoken_of = exists().where(name.c.canonical_id == dataset.c.id, name.c.first_seen <= as_of)
     held = holding(edge, as_of)

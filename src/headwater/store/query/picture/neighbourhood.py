@@ -1,4 +1,4 @@
-"""What lies around a dataset, some hops each way and of each node only so many neighbours; and every edge between.
+"""The neighbourhood of a dataset: some hops each way, a limited number of neighbours per node, and every edge between.
 
 :mod:`surroundings` draws all there is. Here a hub may have ten thousand neighbours: they are counted and cut by the
 database, and what a card counts says how many are not shown.
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, distinct, func, select
+from sqlalchemy import ColumnElement, and_, distinct, func, select
 
 from headwater.model.answers import Direction, Grain
 from headwater.model.lineage import EdgeType, Origin
@@ -22,6 +21,7 @@ from headwater.store.query.picture.cards import cards
 from headwater.store.query.picture.column_links import links_between
 from headwater.store.query.picture.subgraph import job_names, names_of
 from headwater.store.query.traverse import Walk, ends, holding, is_hub
+from headwater.store.schema.stored_rows import StoredEdge
 from headwater.store.schema.tables import from_micros
 
 MOST_NODES = 1_000
@@ -129,7 +129,7 @@ def _links(view: View, ids: Collection[int], as_of: int | None) -> tuple[Link, .
         # Not the bare column, whose index would have each node tried with each other.
         .where(holding(edge, as_of), (edge.c.upstream_id + 0).in_(select(view.id_table("ids").c.id)))
     )
-    pairs: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
+    pairs: dict[tuple[int, int], list[StoredEdge]] = defaultdict(list)
     for row in view.execute(query, {"ids": view.id_list(ids)}):
         pairs[row.upstream_id, row.downstream_id].append(row)
     jobs = job_names(view, {row.job_id for rows in pairs.values() for row in rows if row.job_id is not None})
@@ -138,7 +138,7 @@ def _links(view: View, ids: Collection[int], as_of: int | None) -> tuple[Link, .
     return tuple(sorted(links, key=lambda link: (*_order(link.downstream), *_order(link.upstream))))
 
 
-def _link(upstream: Endpoint, downstream: Endpoint, rows: list[Row[Any]], jobs: dict[int, Job]) -> Link:
+def _link(upstream: Endpoint, downstream: Endpoint, rows: list[StoredEdge], jobs: dict[int, Job]) -> Link:
     strongest = min(rows, key=lambda row: (_ORIGINS.index(row.origin), -row.valid_from, row.type))
     return Link(
         upstream=upstream,

@@ -5,10 +5,10 @@ Upstream and downstream answer with one shortest way to each node. A picture of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypeVar
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import FromClause, Row, select
 
 from headwater.errors import UnknownDataset, UnknownJob
 from headwater.formats.openlineage.visibility import visible_facets
@@ -22,9 +22,11 @@ from headwater.store.query.jobs import list_jobs_by_id
 from headwater.store.query.lookup import is_known
 from headwater.store.query.traverse import Ref, Walk, hubs_between, is_hub, reach
 from headwater.store.schema.name_keys import endpoint_key, key_of
+from headwater.store.schema.stored_rows import StoredColumnEdge, StoredDataset, StoredEdge, StoredJob
 from headwater.store.schema.tables import OPEN, from_micros
 
 _MOST_SPLITS = 400
+Value = TypeVar("Value")
 BOTH = (Direction.UPSTREAM, Direction.DOWNSTREAM)
 
 
@@ -88,7 +90,7 @@ def _splits(text: str, parts: int) -> Iterator[tuple[str, ...]]:
         at = text.find(":", at + 1)
 
 
-def _dataset(view: View, named: str) -> Row[Any]:
+def _dataset(view: View, named: str) -> StoredDataset:
     dataset = view.tables.dataset
     keys = [endpoint_key(Dataset(*split)) for split in _splits(named, 2)]
     canonical = select(dataset.c.canonical_id).where(dataset.c.key.in_(keys))
@@ -99,7 +101,7 @@ def _dataset(view: View, named: str) -> Row[Any]:
     return row
 
 
-def _job(view: View, named: str) -> Row[Any]:
+def _job(view: View, named: str) -> StoredJob:
     job = view.tables.job
     keys = [key_of(*split) for split in _splits(named, 2)]
     query = select(job).where(job.c.key.in_(keys)).order_by(job.c.id)
@@ -129,25 +131,45 @@ def _drawn(view: View, refs: set[Ref], also: Collection[int] = ()) -> Surroundin
     edge = view.tables.edge
     ids = {ref[0] for ref in refs}
     ids |= hubs_between(view, ids, None).keys()
-    rows = _edges(view, edge, ids)
+    rows: Sequence[StoredEdge] = _edges(view, edge, ids)
     jobs = {row.job_id for row in rows if row.job_id is not None} | set(also)
     named = job_names(view, jobs)
     names = names_of(view, ids)
     flows = {
-        Flow(ends[0], None, ends[1], None, named.get(row.job_id), row.type, None)
+        Flow(
+            upstream=ends[0],
+            upstream_column=None,
+            downstream=ends[1],
+            downstream_column=None,
+            job=_by_id(named, row.job_id),
+            type=row.type,
+            logic=None,
+        )
         for row in rows
-        # In this picture the job is a node anyway, and stands for its hub.
-        for ends in [[named[row.job_id] if is_hub(end) else names[end] for end in (row.upstream_id, row.downstream_id)]]
+        for ends in [[_end(end, row, names, named) for end in (row.upstream_id, row.downstream_id)]]
     }
     return Surroundings(tuple(sorted(flows, key=_order)), _sketches(view, ids), tuple(list_jobs_by_id(view, jobs)))
+
+
+def _end(end: int, row: StoredEdge, names: Mapping[int, Endpoint], named: Mapping[int, Job]) -> Endpoint:
+    """In this picture the job is a node anyway, and stands for its hub."""
+    if not is_hub(end):
+        return names[end]
+    assert row.job_id is not None  # a hub is of one job
+    return named[row.job_id]
+
+
+def _by_id(values: Mapping[int, Value], number: int | None) -> Value | None:
+    return None if number is None else values.get(number)
 
 
 def _drawn_columns(view: View, refs: set[Ref]) -> Surroundings:
     column_edge = view.tables.column_edge
     ids = {ref[0] for ref in refs}
+    edges: Sequence[StoredColumnEdge] = _edges(view, column_edge, ids)
     rows = [
         row
-        for row in _edges(view, column_edge, ids)
+        for row in edges
         if _touches(refs, row.upstream_id, row.upstream_column_id)
         and _touches(refs, row.downstream_id, row.downstream_column_id)
     ]
@@ -156,13 +178,13 @@ def _drawn_columns(view: View, refs: set[Ref]) -> Surroundings:
     named = job_names(view, {row.job_id for row in rows if row.job_id is not None})
     flows = {
         Flow(
-            names[row.upstream_id],
-            texts.get(row.upstream_column_id),
-            names[row.downstream_id],
-            texts.get(row.downstream_column_id),
-            named.get(row.job_id),
-            row.subtype or row.dependency,
-            row.logic,
+            upstream=names[row.upstream_id],
+            upstream_column=_by_id(texts, row.upstream_column_id),
+            downstream=names[row.downstream_id],
+            downstream_column=_by_id(texts, row.downstream_column_id),
+            job=_by_id(named, row.job_id),
+            type=row.subtype or row.dependency,
+            logic=row.logic,
         )
         for row in rows
     }
@@ -175,12 +197,10 @@ def _touches(refs: set[Ref], dataset_id: int, part: int | None) -> bool:
     return whole or ((dataset_id, part) in refs if part is not None else any(ref[0] == dataset_id for ref in refs))
 
 
-def _edges(view: View, table: Any, ids: Collection[int]) -> list[Row[Any]]:
+def _edges(view: View, table: FromClause, ids: Collection[int]) -> list[Row[*tuple[object, ...]]]:
     """Between datasets that were found, both."""
     listed = view.id_table("ids")
-    query: Select[Any] = (
-        select(table).join(listed, listed.c.id == table.c.downstream_id).where(table.c.valid_to == OPEN)
-    )
+    query = select(table).join(listed, listed.c.id == table.c.downstream_id).where(table.c.valid_to == OPEN)
     return [row for row in view.execute(query, {"ids": view.id_list(ids)}) if row.upstream_id in ids]
 
 
@@ -212,7 +232,7 @@ def _sketches(view: View, ids: Collection[int]) -> tuple[Sketch, ...]:
     return tuple(_sketch(view, row) for row in view.execute(query, {"ids": view.id_list(ids)}))
 
 
-def _sketch(view: View, row: Row[Any]) -> Sketch:
+def _sketch(view: View, row: StoredDataset) -> Sketch:
     facets = merged_facets([row.facets])
     return Sketch(
         Dataset(row.namespace, row.name),

@@ -7,9 +7,6 @@ wrote it created it, if no earlier write is known, or modified it; unless it say
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-from sqlalchemy import Row
 
 from headwater.errors import QueryError
 from headwater.formats.provenance import agent_from, context_from, operation_from, write_provenance
@@ -22,6 +19,7 @@ from headwater.store.query.provenance.stated import PositionedProvenance, defaul
 from headwater.store.query.provenance.uses import (
     Name,
     RunWords,
+    UseOfDataset,
     first_writes,
     latest_uses,
     names_of,
@@ -29,6 +27,7 @@ from headwater.store.query.provenance.uses import (
     used_at,
     words_of,
 )
+from headwater.store.schema.stored_rows import StoredDataset, StoredName
 from headwater.store.schema.tables import from_micros
 
 KINDS = (int, str, str)
@@ -39,7 +38,7 @@ _RANKS = {"output": 0, "input": 1, "stated": 2}  # the newest first, and a run w
 
 def list_provenance(
     view: View,
-    owner: Row[Any],
+    owner: StoredDataset,
     *,
     event: ProvenanceEvent | None = None,
     since: int | None = None,
@@ -86,7 +85,7 @@ def _order(position: Position) -> tuple[int, str, int]:
 
 def _of_runs(
     view: View,
-    owner: Row[Any],
+    owner: StoredDataset,
     said: Sequence[PositionedProvenance],
     mint: StableIds,
     event: ProvenanceEvent | None,
@@ -127,12 +126,12 @@ def _in_columns(position: Position) -> Position:
         raise QueryError("This cursor is not one that this list has given.") from None
 
 
-def _position(row: Row[Any]) -> tuple[int, str, str]:
+def _position(row: UseOfDataset) -> tuple[int, str, str]:
     return row.at, bytes(row.key).hex(), row.direction
 
 
 def _first_runs(view: View, said: Mapping[int, Sequence[PositionedProvenance]]) -> dict[int, int]:
-    """By dataset: the run that wrote it first, unless somebody states that it was written before."""
+    """By dataset: the run that wrote it first, unless an earlier write is stated."""
     firsts = first_writes(view, said.keys())
     return {owner: row.id for owner, row in firsts.items() if not any(_wrote_by(one, row.at) for one in said[owner])}
 
@@ -145,7 +144,7 @@ def _wrote_by(one: PositionedProvenance, moment: int) -> bool:
 
 def _derived(
     view: View,
-    rows: Sequence[Row[Any]],
+    rows: Sequence[UseOfDataset],
     named: Mapping[int, Dataset],
     names: Mapping[int, set[Name]],
     firsts: Mapping[int, int],
@@ -174,7 +173,7 @@ def _derived(
         yield PositionedProvenance(_position(row), provenance)
 
 
-def _agent(own: RunWords, row: Row[Any]) -> Agent:
+def _agent(own: RunWords, row: UseOfDataset) -> Agent:
     if "agent" in own.document:
         return agent_from(own.document)
     return Agent("job", f"{row.namespace}/{row.name}", row.name)
@@ -193,7 +192,7 @@ def _operation(own: RunWords, kind: ProvenanceEvent, change: str | None, *, had_
 
 
 def exported(
-    view: View, owners: Sequence[Row[Any]], mint: StableIds, as_of: int | None
+    view: View, owners: Sequence[StoredName], mint: StableIds, as_of: int | None
 ) -> Iterator[tuple[int, Provenance]]:
     """By dataset: what was stated here; of each job the newest read and the newest write; and the first write.
 

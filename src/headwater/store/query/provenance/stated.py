@@ -1,13 +1,12 @@
-"""Provenance that somebody stated: events of a dataset itself, and documents that came with an import."""
+"""Stated provenance: events of a dataset itself, and imported documents."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Row, or_, select
+from sqlalchemy import or_, select
 
 from headwater.formats.openlineage.event import EventKind, as_utc, parse_time
 from headwater.formats.openlineage.facet_names import PROVENANCE_FACET, WIA_FACET
@@ -29,8 +28,10 @@ from headwater.model.names import Dataset
 from headwater.model.provenance import Provenance, ProvenanceEvent
 from headwater.store.access.view import View
 from headwater.store.fold.descriptions import merged_document
+from headwater.store.query.json_members import object_at
 from headwater.store.query.provenance.uses import holds
 from headwater.store.schema.name_keys import key_of
+from headwater.store.schema.stored_rows import FacetDocument, StoredName
 from headwater.store.schema.tables import from_micros, to_micros
 
 NEVER = -(2**62)
@@ -49,12 +50,12 @@ class PositionedProvenance:
 
 
 def default_operation(kind: ProvenanceEvent | None) -> str:
-    """What it was, where nobody says more."""
+    """The operation if none is stated."""
     return _OPERATIONS.get(kind, "write") if kind is not None else "write"
 
 
 def stated_provenance(
-    view: View, owners: Sequence[Row[Any]], mint: StableIds, *, imported: bool = True
+    view: View, owners: Sequence[StoredName], mint: StableIds, *, imported: bool = True
 ) -> dict[int, list[PositionedProvenance]]:
     """By dataset, the newest first. ``owners`` are seen; ``imported``: also what imports brought."""
     named = {row.id: Dataset(row.namespace, row.name) for row in owners}
@@ -89,8 +90,8 @@ def _events(view: View, named: Mapping[int, Dataset], mint: StableIds) -> Iterat
         yield row.canonical_id, PositionedProvenance((row.event_time, digest, "stated"), provenance)
 
 
-def _document(said: Mapping[str, Any]) -> Document | None:
-    facets = said["dataset"].get("facets") or {}
+def _document(said: Mapping[str, object]) -> Document | None:
+    facets = object_at(said, "dataset", "facets")
     document = read_provenance(facets)
     if document is not None and "event_type" in document:
         return document
@@ -124,7 +125,7 @@ def _provenance(own_id: str, of: Dataset, document: Document, micros: int | None
 
 def _imported(view: View, named: Mapping[int, Dataset]) -> Iterator[tuple[int, PositionedProvenance]]:
     dataset = view.tables.dataset_name
-    facets: dict[int, list[Any]] = {}
+    facets: dict[int, list[FacetDocument]] = {}
     query = select(dataset.c.canonical_id, dataset.c.facets).where(view.one_of(dataset.c.canonical_id, named))
     names = (dataset.c.id != dataset.c.canonical_id, dataset.c.namespace, dataset.c.name)
     for row in view.execute(query.order_by(*names)):
@@ -148,7 +149,7 @@ def _imported(view: View, named: Mapping[int, Dataset]) -> Iterator[tuple[int, P
 
 
 def _visible(view: View, documents: Sequence[Document]) -> Iterator[Document]:
-    """What an export says of a run comes with the job's name, and is not told where that is hidden."""
+    """An exported document about a run names the job, and is not shown if that job is hidden."""
     for document in documents:
         if view.is_everything or without_hidden(document, view.sees) is document:
             yield document

@@ -6,9 +6,9 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
-from sqlalchemy import ColumnElement, FromClause, Row, Select, exists, func, or_, select
+from sqlalchemy import ColumnElement, FromClause, Select, exists, func, or_, select
 
 from headwater.formats.openlineage.facet_names import PROVENANCE_FACET
 from headwater.formats.openlineage.visibility import visible_event
@@ -17,6 +17,7 @@ from headwater.formats.wia.elements import Document
 from headwater.model.runs import RunState
 from headwater.store.access.view import View
 from headwater.store.query.final_events import whole_runs
+from headwater.store.query.json_members import object_at, objects_in
 
 _AT_ONCE = 50
 
@@ -40,7 +41,21 @@ def names_of(view: View, owners: Collection[int]) -> dict[int, set[Name]]:
     return names
 
 
-def select_uses(view: View, owners: Collection[int]) -> tuple[Select[Any], Any]:
+class UseOfDataset(Protocol):
+    """What :func:`select_uses` selects."""
+
+    owner_id: int
+    direction: str
+    id: int
+    run_id: str
+    key: bytes
+    at: int
+    had_inputs: bool
+    namespace: str
+    name: str
+
+
+def select_uses(view: View, owners: Collection[int]) -> tuple[Select[*tuple[object, ...]], FromClause]:
     """Every read, and every write that was completed: one a run, under whatever names; and the table of directions."""
     dataset, job, run, run_dataset = view.tables.dataset, view.tables.job, view.tables.run, view.tables.run_dataset
     used = (
@@ -71,7 +86,7 @@ def select_uses(view: View, owners: Collection[int]) -> tuple[Select[Any], Any]:
     return query, uses
 
 
-def first_writes(view: View, owners: Collection[int]) -> dict[int, Row[Any]]:
+def first_writes(view: View, owners: Collection[int]) -> dict[int, UseOfDataset]:
     """By dataset: the earliest write that is known."""
     run = view.tables.run
     query, uses = select_uses(view, owners)
@@ -83,7 +98,7 @@ def first_writes(view: View, owners: Collection[int]) -> dict[int, Row[Any]]:
     return {row.owner_id: row for row in rows}
 
 
-def latest_uses(view: View, owners: Collection[int], as_of: int | None) -> Sequence[Row[Any]]:
+def latest_uses(view: View, owners: Collection[int], as_of: int | None) -> Sequence[UseOfDataset]:
     """Of each dataset the newest read and the newest write by each job, and the earliest write of all."""
     run = view.tables.run
     query, uses = select_uses(view, owners)
@@ -120,15 +135,16 @@ class RunWords:
         said = [self.changes[name] for name in sorted(names) if self.changes.get(name) is not None]
         return said[-1] if said else None
 
-    def take(self, said: Mapping[str, Any], shown: Mapping[str, Any] | None) -> None:
-        """Events are taken in their order: a later facet replaces an earlier one. ``shown``: what may be told of it."""
-        facets = ((shown or {}).get("run") or {}).get("facets") or {}
+    def take(self, said: Mapping[str, object], shown: Mapping[str, object] | None) -> None:
+        """Events are applied in their order: a later facet replaces an earlier one. ``shown``: which of it is
+        visible."""
+        facets = object_at(shown, "run", "facets")
         if PROVENANCE_FACET in facets:
             self.document = read_provenance(facets) or {}
-        for use in said.get("outputs") or ():
-            facets = use.get("facets") or {}
+        for use in objects_in(said, "outputs"):
+            facets = object_at(use, "facets")
             if LIFECYCLE in facets:
-                self.changes[use["namespace"], use["name"]] = read_lifecycle(facets)
+                self.changes[str(use["namespace"]), str(use["name"])] = read_lifecycle(facets)
 
 
 def words_of(view: View, runs: Collection[int]) -> dict[int, RunWords]:
@@ -155,6 +171,11 @@ def holds(view: View, event: FromClause, word: str) -> ColumnElement[bool]:
     return view.dialect.contains(event.c.body, word.encode())
 
 
-def _rows(view: View, query: Select[Any]) -> Iterator[Row[Any]]:
+class _RunEvent(Protocol):
+    run_id: int
+    body: bytes
+
+
+def _rows(view: View, query: Select[*tuple[object, ...]]) -> Iterator[_RunEvent]:
     with view.execute(query.execution_options(yield_per=_AT_ONCE)) as rows:
         yield from rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from sqlalchemy import ColumnElement
 
@@ -24,10 +23,10 @@ def match_in(name: str, whole: str, wanted: str) -> Match | None:
 
 
 def escaped(text: str) -> str:
-    """As it stands in a pattern of LIKE, escaped by a backslash."""
+    """Escaped by a backslash, for a pattern of LIKE."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def like(view: View, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
+def like(view: View, column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
     """Upper or lower case of ASCII letters: what the databases do by themselves, and therefore quickly."""
     return view.dialect.like(column, pattern)

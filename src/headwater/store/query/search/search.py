@@ -1,6 +1,6 @@
-"""Finding datasets, jobs, columns and runs by what somebody remembers of their names, the best match first.
+"""Search for datasets, jobs, columns and runs by approximate names, best match first.
 
-A piece of the name is looked for by the database. Only if that finds too few are all names compared for likeness.
+The database searches for a part of the name. Only if that finds too few are all names compared for similarity.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Named = tuple[str, str, str]
 
 
 def find(view: View, text: str, *, kind: str | None = None, limit: int = 100) -> list[Hit]:
-    """``text`` is a name, a beginning or a piece of it, or nearly so; upper and lower case are the same.
+    """``text`` is a name, a prefix or a part of it, possibly misspelled; case is ignored.
 
-    ``kind``: `dataset`, `job`, `column`, `run` or `any` of these; datasets and jobs, unless told.
+    ``kind``: `dataset`, `job`, `column`, `run` or `any` of these; by default datasets and jobs.
     """
     wanted = text.strip()
     if not wanted:

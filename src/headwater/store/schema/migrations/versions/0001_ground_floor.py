@@ -1,6 +1,6 @@
 """The ground floor: events, entities, the graph, and an audit log that only grows."""
 
-from typing import Any
+from typing import Literal
 
 import sqlalchemy as sa
 from alembic import op
@@ -32,10 +32,12 @@ FOR EACH STATEMENT EXECUTE FUNCTION audit_append_only();
 """
 
 
-def partial_index(table: str, column: str, *, where: str, **options: Any) -> None:
+def partial_index(table: str, column: str, *, where: str, postgresql_using: str | Literal[False] = False) -> None:
     condition = sa.text(where)
     name = f"ix_{table}_{column}"
-    op.create_index(name, table, [column], sqlite_where=condition, postgresql_where=condition, **options)
+    op.create_index(
+        name, table, [column], sqlite_where=condition, postgresql_where=condition, postgresql_using=postgresql_using
+    )
 
 
 def upgrade() -> None:

@@ -1,4 +1,4 @@
-"""The record ledger: its queue, its hot rows, and the books of its archive."""
+"""The record ledger: its queue, its hot rows, and the list of its archive's files."""
 
 import sqlalchemy as sa
 from alembic import op
