@@ -7,7 +7,7 @@ an output in :func:`own_output_facets`; the builder asks these three.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 import attr
@@ -23,6 +23,7 @@ from headwater.formats.openlineage.facet_names import (
     TELEMETRY_FACET,
     schema_url,
 )
+from headwater.plan.lineage import Gap
 
 Facets = dict[str, Any]
 """By name: objects of the client library's many facet classes beside facets that are plain JSON; only the library reads
@@ -89,11 +90,18 @@ def run_facets(outcomes: Sequence[WriteOutcome], producer: str) -> Facets:
     return facets
 
 
+def coverage_of_run(gaps: Iterable[Gap]) -> dict[str, dict[str, object]]:
+    """Of a run that did work which is not captured: its gaps, as an output has those of its columns."""
+    return {COVERAGE_FACET: {"complete": False, "gaps": [_gap_entry(gap) for gap in dict.fromkeys(gaps)]}}
+
+
+def _gap_entry(gap: Gap) -> GapEntry:
+    return {"operator": gap.operator, "reason": gap.reason, "columns": list(gap.columns)}
+
+
 def own_dataset_facets(written: CapturedWrite, producer: str) -> Facets:
     """Of the dataset that a write writes, or the view that it defines."""
-    gaps: list[GapEntry] = [
-        {"operator": gap.operator, "reason": gap.reason, "columns": list(gap.columns)} for gap in written.gaps
-    ]
+    gaps = [_gap_entry(gap) for gap in written.gaps]
     facets: Facets = {COVERAGE_FACET: CoverageDatasetFacet(complete=not written.gaps, gaps=gaps, producer=producer)}
     if written.column_types:
         facets[COLUMN_TYPES_FACET] = ColumnTypesDatasetFacet(fields=dict(written.column_types), producer=producer)

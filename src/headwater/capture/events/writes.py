@@ -351,11 +351,12 @@ class WriteReader:
             dataset.key: WriteInput(dataset, (), frozenset()) for reading in readings for dataset in reading.datasets
         }
         gap = Gap(nodes[0]["class"], str(error), ())
+        columns = unread_columns(query_fields(nodes[0].get("querySchema")))
         return CapturedWrite(
             command=nodes[0]["class"],
             kind="unknown",
             target=target,
-            columns=unread_columns(query_fields(nodes[0].get("querySchema"))),
+            columns=columns,
             inputs=tuple(inputs.values()),
             fields={},
             whole=(),

@@ -5,7 +5,7 @@ and a function that is run for its effects, of which only the inputs are known.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,7 +19,6 @@ from headwater.capture.listener.program_calls import ProgramCall, ProgramCalls
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.jobs import JobNames
 from headwater.capture.naming.paths import file_dataset
-from headwater.formats.openlineage.facet_names import COVERAGE_FACET
 from headwater.plan.lineage import Gap
 
 if TYPE_CHECKING:
@@ -49,6 +48,7 @@ class ProgramCallRuns:
 
     def __init__(
         self,
+        *,
         calls: ProgramCalls,
         reader: WriteReader,
         events: EventBuilder,
@@ -105,7 +105,7 @@ class ProgramCallRuns:
             return
         target = file_dataset(self._reader.qualified(call.path or ""), format=call.format)
         gap = Gap(call.method, _RDD_CODE, ())
-        written = CapturedWrite(call.method, "create", target, (), inputs, {}, (), tuple(dict.fromkeys((gap, *gaps))))
+        written = _write_without_columns(call.method, "create", target, inputs, (gap, *gaps))
         self._begin(message, written, inputs, None)
 
     def _remember_training(self, token: str, call: ProgramCall) -> None:
@@ -120,7 +120,7 @@ class ProgramCallRuns:
         training = self._trainings.get(call.training or "")
         if training is None:
             gap = Gap(call.method, _UNSEEN_TRAINING, ())
-            return CapturedWrite(call.method, "overwrite", target, (), (), {}, (), (gap,))
+            return _write_without_columns(call.method, "overwrite", target, (), (gap,))
         return replace(training, command=call.method, kind="overwrite", target=target)
 
     # -- their runs -------------------------------------------------------------------------------
@@ -153,12 +153,19 @@ class ProgramCallRuns:
             return
         if call.written is not None:
             self._complete(call, WriteOutcome(call.written, partition=call.named.partition if call.named else None), at)
-        elif call.gap is not None and call.identity is not None:
-            facets = {COVERAGE_FACET: _coverage([call.gap])}
+        elif call.gap is not None:
+            self._end_with_gap(call, call.gap, at)
+
+    def _end_with_gap(self, call: _OpenCall, gap: Gap, at: datetime) -> None:
+        """The end of a call without an output that is known."""
+        from headwater.capture.events.facets import coverage_of_run
+
+        if call.identity is not None:
+            facets = coverage_of_run([gap])
             self._send(self._events.complete(call.identity, at, extra_facets=facets, inputs=call.inputs))
-        elif call.gap is not None and call.named is not None:
-            call.named.gaps.append(call.gap)
-            call.named.facets[COVERAGE_FACET] = _coverage(call.named.gaps)
+        elif call.named is not None:
+            call.named.gaps.append(gap)
+            call.named.facets.update(coverage_of_run(call.named.gaps))
 
     def _complete(self, call: _OpenCall, outcome: WriteOutcome, at: datetime) -> None:
         if call.named is not None:
@@ -168,14 +175,21 @@ class ProgramCallRuns:
             self._send(self._events.complete(call.identity, at, [outcome]))
 
 
+def _write_without_columns(
+    command: str, kind: str, target: DatasetRef, inputs: tuple[WriteInput, ...], gaps: Iterable[Gap]
+) -> CapturedWrite:
+    return CapturedWrite(
+        command=command,
+        kind=kind,
+        target=target,
+        columns=(),
+        inputs=inputs,
+        fields={},
+        whole=(),
+        gaps=tuple(dict.fromkeys(gaps)),
+    )
+
+
 def _target_of(written: CapturedWrite | None) -> tuple[DatasetRef, object]:
     assert written is not None
     return written.target, written.statement
-
-
-def _coverage(gaps: Iterable[Gap]) -> dict[str, object]:
-    """The facet of a run, as an output has it (facets.CoverageDatasetFacet)."""
-    listed: Sequence[dict[str, object]] = [
-        {"operator": gap.operator, "reason": gap.reason, "columns": list(gap.columns)} for gap in dict.fromkeys(gaps)
-    ]
-    return {"complete": False, "gaps": listed}

@@ -172,14 +172,14 @@ class Observer:
                 self._reader, self._events, self._send, self._components.parent, self._run_evidence, literals
             )
             self._call_runs = ProgramCallRuns(
-                self._components.calls,
-                self._reader,
-                self._events,
-                self._send,
-                self._components.parent,
-                self._components.new_run_id,
-                self.open_runs,
-                lambda: self._names,
+                calls=self._components.calls,
+                reader=self._reader,
+                events=self._events,
+                send=self._send,
+                parent=self._components.parent,
+                new_run_id=self._components.new_run_id,
+                open_runs=self.open_runs,
+                names=lambda: self._names,
             )
             self._send(self._events.start(self._components.application, began))
         except Exception as error:

@@ -162,16 +162,20 @@ def _copied(
     copied = [column.name for column in columns if column.name not in (partition or {})] if by_name else []
     gaps = () if by_name else (Gap(command, "the files do not say which of the table's columns they hold", ()),)
     return CapturedWrite(
-        command,
-        kind,
-        target,
-        columns,
-        (WriteInput(source, (), frozenset()),),
-        {name: (InputColumn(source, name, "DIRECT", "IDENTITY", False, name),) for name in copied},
-        (),
-        gaps,
+        command=command,
+        kind=kind,
+        target=target,
+        columns=columns,
+        inputs=(WriteInput(source, (), frozenset()),),
+        fields={name: (_copy_of(source, name),) for name in copied},
+        whole=(),
+        gaps=gaps,
         column_types=dict.fromkeys(copied, "direct"),
     )
+
+
+def _copy_of(source: DatasetRef, column: str) -> InputColumn:
+    return InputColumn(source, column, "DIRECT", "IDENTITY", masking=False, logic=column)
 
 
 def _static(spec: Mapping[str, str | None] | None) -> dict[str, str]:

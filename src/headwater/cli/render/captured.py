@@ -37,8 +37,7 @@ def amount(use: DatasetUse) -> Text | None:
 
 
 def gaps_section(detail: RunDetail) -> list[RenderableType]:
-    """The lineage of each output, and the work of the run, that could not be captured; empty for runs that were not
-    captured."""
+    """What of each output and of the run itself could not be captured; empty for runs that were not captured."""
     lines: list[RenderableType] = [join(_gap(gap), " ") for gap in _gaps(detail.run_facets)]
     for use in detail.outputs:
         lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in _gaps(use.facets)]
