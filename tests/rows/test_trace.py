@@ -249,7 +249,7 @@ def test_a_window_and_a_choice_within_a_group_say_their_grain(spark: SparkSessio
             "where o.customer = c.customer order by o.id limit 1) q",
             "a LIMIT within a correlated subquery",
         ),
-        ("select * from orders where amount > (select max(r) from (select rand() r from orders))", "a subquery"),
+        ("select * from orders where amount > (select max(r) from (select rand() r from orders))", "a filter: .*query"),
     ],
 )
 def test_what_differs_in_every_execution_is_refused_by_name(

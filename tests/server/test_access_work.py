@@ -48,14 +48,16 @@ class Statements:
 
     def __init__(self) -> None:
         self._texts: list[str] = []
-        listening.listen(Engine, "connect", self._watch)
+        for name in ("connect", "checkout"):  # a connection may be older than this
+            listening.listen(Engine, name, self._watch)
 
-    def _watch(self, connection: Any, _record: Any) -> None:
+    def _watch(self, connection: Any, *_: Any) -> None:
         if hasattr(connection, "set_trace_callback"):
             connection.set_trace_callback(self._texts.append)
 
     def close(self) -> None:
-        listening.remove(Engine, "connect", self._watch)
+        for name in ("connect", "checkout"):
+            listening.remove(Engine, name, self._watch)
 
     def of(self, call: Callable[[], Any]) -> tuple[Any, list[str]]:
         self._texts.clear()
@@ -66,8 +68,8 @@ class Statements:
         part: list[str] = []
         for text in [*map(_shape, self._texts), "BEGIN"]:
             if text.startswith("BEGIN"):
-                # What does not begin in here is the end of something earlier.
-                whole = bool(part) and part[0].startswith("BEGIN")
+                # A part that does not begin or end in here belongs to something earlier or later.
+                whole = bool(part) and part[0].startswith("BEGIN") and part[-1] in ("COMMIT", "ROLLBACK")
                 if whole and not any(name in statement for statement in part for name in _OF_KEYS):
                     yield part
                 part = []

@@ -249,13 +249,25 @@ class Capture:
         return self._delivery.flush(max(0.0, until - time.monotonic())) and caught_up
 
     def _stop_application(self) -> None:
-        """`SparkContext.stop`: the session's end is the end of the application's run and of the capture."""
-        self._observer.catch_up(self.patience)  # while Spark still answers questions about its plans
+        """`SparkContext.stop`: the session's end is the end of the application's run and of the capture.
+
+        An observer that is slower than that loses nothing: its thread ends the capture when it has caught up
+        (:meth:`_on_application_end`), or the process does.
+        """
+        self._has_caught_up(self.patience)  # while Spark still answers questions about its plans
         try:
             self._context_stop()
         finally:
-            self.end(None, self.patience)
-            self._watch_exit()
+            if not self._observer.is_running or self._has_caught_up(self.patience):
+                self.end(None, self.patience)
+                self._watch_exit()
+
+    def _has_caught_up(self, seconds: float) -> bool:
+        try:
+            return self._observer.catch_up(seconds)
+        except Exception as error:
+            _log.debug("Spark no longer answers: %s", error)
+            return False
 
     def _on_application_end(self) -> None:
         """In the observer's thread: Spark has stopped, maybe without `SparkContext.stop`."""

@@ -154,6 +154,11 @@ class Observer:
         self._waiting.pop(token, None)
         return done
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its thread still reads messages."""
+        return self._thread.is_alive() and not self._application_ended
+
     def stop(self, seconds: float) -> None:
         self._stopping.set()
         if current_thread() is not self._thread:
