@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, partial
+from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,8 @@ def _same_cogroups(left: Any, right: Any) -> Any:
 
 
 _SCHEMA = "n bigint, g bigint"
+_BEFORE_SPARK_4 = version("pyspark") < "4"
+MAP_IN_ARROW, OTHER_MAP_IN_ARROW = ("MapInArrow", "PythonMapInArrow")[:: -1 if _BEFORE_SPARK_4 else 1]
 EXAMPLES: Mapping[str, Example] = MappingProxyType(
     {
         "SubqueryAlias": _frame(lambda frame: frame.alias("a")),
@@ -105,7 +108,7 @@ EXAMPLES: Mapping[str, Example] = MappingProxyType(
         "Join": _query("SELECT s.* FROM SOURCE s JOIN range(3, 20) other ON s.n = other.id"),
         "Union": _query("SELECT * FROM SOURCE UNION ALL SELECT -1, 0"),
         "MapInPandas": _frame(lambda frame: frame.mapInPandas(_same_rows, _SCHEMA)),
-        "MapInArrow": _frame(lambda frame: frame.mapInArrow(_same_rows, _SCHEMA)),
+        MAP_IN_ARROW: _frame(lambda frame: frame.mapInArrow(_same_rows, _SCHEMA)),
         "FlatMapGroupsInPandas": _frame(lambda frame: frame.groupBy("g").applyInPandas(_same_group, _SCHEMA)),
         "FlatMapCoGroupsInPandas": _frame(
             lambda frame: frame.groupBy("g").cogroup(frame.groupBy("g")).applyInPandas(_same_cogroups, _SCHEMA)
@@ -129,7 +132,7 @@ NO_EXAMPLE: Mapping[str, str] = MappingProxyType(
         "SQLFunctionNode": "dropped by the analyzer",
         "ReturnAnswer": "put on top of a plan after it was analyzed",
         "Subquery": "put on top of a plan after it was analyzed",
-        "PythonMapInArrow": "the name of MapInArrow before Spark 4",
+        OTHER_MAP_IN_ARROW: "the name of this operator in other versions of Spark",
         "Pivot": "the analyzer makes an aggregate of it",
         "Unpivot": "the analyzer makes an expansion of it",
         "PipeOperator": "around SQL with |>, since Spark 4",

@@ -118,6 +118,8 @@ CASES: dict[str, tuple[str, str, list[list[int]], list[list[int]]]] = {
 
 @pytest.mark.parametrize("title", CASES)
 def test_the_sources_of_a_row(spark: SparkSession, title: str) -> None:
+    if spark.version < "4" and title == "IN of groups of a range":
+        pytest.skip("not run: Spark 3.5 does not analyze a correlated range below a group")
     sql, where, orders, items = CASES[title]
     traced = hw.trace(spark.sql(sql), where)
     named: dict[str, list[list[int]]] = {"o": [], "i": []}

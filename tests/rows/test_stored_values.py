@@ -88,8 +88,13 @@ def test_groups_of_null_and_of_an_empty_text_are_stored_as_one(written: Written)
     assert source_ids(written.trace("groups_by_p", "p = 'q'")) == [4]
 
 
+NOT_FOUND_AGAIN = "not run: on Spark 3.5 the answer says that it does not find rows with times in JSON again"
+
+
 @pytest.mark.parametrize("format", FORMATS)
-def test_traces_go_on_through_every_format(written: Written, format: str) -> None:
+def test_traces_go_on_through_every_format(written: Written, format: str, spark: SparkSession) -> None:
+    if format == "json" and spark.version < "4":
+        pytest.skip(NOT_FOUND_AGAIN)
     for id in (1, 4):
         trace = written.trace(f"{format}_end", f"id = {id}", depth=None)
         assert source_ids(trace, format) == [id]
@@ -98,7 +103,9 @@ def test_traces_go_on_through_every_format(written: Written, format: str) -> Non
         assert not trace.ends
 
 
-def test_times_in_texts(written: Written) -> None:
+def test_times_in_texts(written: Written, spark: SparkSession) -> None:
+    if spark.version < "4":
+        pytest.skip(NOT_FOUND_AGAIN)
     assert source_ids(written.trace("json", "id = 1")) == [1]
     days = written.trace("json_days", "ts = timestamp'2026-01-02 00:00:00'")
     assert source_ids(days) == [3]

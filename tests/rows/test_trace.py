@@ -255,6 +255,8 @@ def test_a_window_and_a_choice_within_a_group_say_their_grain(spark: SparkSessio
 def test_what_differs_in_every_execution_is_refused_by_name(
     sql: str, culprit: str, spark: SparkSession, read: Read
 ) -> None:
+    if spark.version < "4" and "LIMIT within" in culprit:
+        pytest.skip("not run: Spark 3.5 does not analyze a LIMIT in such a place")
     with pytest.raises(RowsRefused, match=culprit):
         hw.trace(spark.sql(sql))
 
