@@ -9,7 +9,7 @@
     id direct <- orders#id IDENTITY
 
 A script is Python, or SQL if it begins with a command of SQL: then statements end with ``;`` and `$here` stands for the
-case's folder. The lines are explained in `telling.py`. A title may end with `[spark>=4]` or `[spark<4]`; what differs
+case's folder. The lines are explained in `telling.py`. A title may end with `[spark>=4]` or `[spark<4.3]`; what differs
 between versions stands in a block of its own, `-- spark<4`, below the usual one.
 
 With HEADWATER_REWRITE_CASES=1 the files are rewritten with what came out, to be read and judged in the difference;
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "cases"
-_CONDITION = re.compile(r"spark(>=|<)(\d+)")
+_CONDITION = re.compile(r"spark(>=|<)(\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,9 @@ class Case:
 def holds(condition: str, spark: str) -> bool:
     match = _CONDITION.fullmatch(condition)
     assert match is not None, f"not a condition: {condition}"
-    major = int(spark.split(".", 1)[0])
-    return major >= int(match[2]) if match[1] == ">=" else major < int(match[2])
+    limit = [int(part) for part in match[2].split(".")]
+    version = [int(part) for part in spark.split(".")[: len(limit)]]
+    return version >= limit if match[1] == ">=" else version < limit
 
 
 def read_cases(folder: Path = FOLDER) -> list[Case]:
