@@ -56,6 +56,8 @@ def _selected(titles: Mapping[str, object], short: set[str]) -> list[object]:
 
 @pytest.mark.parametrize("title", _selected(BOTH, SHORT))
 def test_every_row_comes_back_from_its_own_rows(spark: SparkSession, tables: Path, tmp_path: Path, title: str) -> None:
+    if spark.version < "4" and title == "limit: in LATERAL":
+        pytest.skip("not run: Spark 3.5 does not analyze a LIMIT in such a place")
     plan = BOTH[title]
     named = occurrence_names(plan.sql, SCHEMAS)
     lab = Lab(spark, tables, tmp_path / "occurrences")
